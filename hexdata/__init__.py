@@ -1,0 +1,1 @@
+"""Reproducible datasets, networks and proved evaluation suites for the board game Hex."""

@@ -1,0 +1,6 @@
+// The Python face of the engine: every function here is one call that does a whole batch of work.
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, m) { m.doc() = "hexdata's C++ core"; }
