@@ -1,0 +1,137 @@
+"""params.yaml as one typed model: unknown names, wrong types and impossible values are refused before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from hexdata.board import MAX_SIZE, MIN_SIZE
+
+Count = Annotated[int, Field(gt=0, strict=True)]
+Natural = Annotated[int, Field(ge=0, strict=True)]
+Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class BadParams(ValueError):
+    """params.yaml does not say what it must; the message names the parameter and what was expected."""
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class GamesParams(Model):
+    shards: Count
+    """The only number of a campaign that may grow without remaking what exists."""
+    per_shard: Count
+    player: str
+    openings: Literal["empty", "one-stone", "two-stone"]
+    dither_moves: Natural
+    """The first n searched moves of a game are drawn from the visit counts."""
+    temperature: Annotated[float, Field(gt=0)]
+    seed: Seed
+
+
+class DatasetParams(Model):
+    validation: Share
+    test: Share
+    augment: bool
+    rows_per_file: Count
+
+    @model_validator(mode="after")
+    def leave_some_for_training(self) -> Self:
+        if self.validation + self.test >= 1:
+            raise ValueError("validation and test must leave something for training")
+        return self
+
+
+class SuiteParams(Model):
+    positions: Count
+    min_stones: Natural
+    max_stones: Natural
+    limit_nodes: Count
+    """Per position; what is not proved within it is unknown."""
+    opening_limit_nodes: Count
+    shards: Count
+    seed: Seed
+
+    @model_validator(mode="after")
+    def range_of_stones(self) -> Self:
+        if self.min_stones > self.max_stones:
+            raise ValueError("min_stones must not exceed max_stones")
+        return self
+
+
+class TrainParams(Model):
+    blocks: Count
+    filters: Count
+    epochs: Count
+    batch: Count
+    learning_rate: Annotated[float, Field(gt=0)]
+    value_weight: Annotated[float, Field(ge=0)]
+    """w of gao-2020 eq. 4.5."""
+    weight_decay: Annotated[float, Field(ge=0)]
+    """c of gao-2020 eq. 4.5."""
+    threads: Count
+    """Part of the result: the order of floating-point sums depends on it."""
+    seed: Seed
+
+
+class Campaign(Model):
+    size: Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIZE, strict=True)]
+    games: GamesParams
+    dataset: DatasetParams
+    suite: SuiteParams
+    train: TrainParams
+
+    @model_validator(mode="after")
+    def stones_fit(self) -> Self:
+        if self.suite.max_stones >= self.size**2:
+            raise ValueError(f"suite.max_stones must be less than the {self.size**2} cells of the board")
+        return self
+
+
+class Params(Model):
+    active: Annotated[list[str], Field(min_length=1)]
+    campaigns: dict[str, Campaign]
+
+    @model_validator(mode="after")
+    def active_exist(self) -> Self:
+        for name in self.active:
+            if name not in self.campaigns:
+                known = ", ".join(self.campaigns)
+                raise ValueError(f"active names {name!r}, which is no campaign: expected some of {known}")
+        if len(set(self.active)) < len(self.active):
+            raise ValueError("active names a campaign twice")
+        return self
+
+
+def read_params(path: Path = Path("params.yaml")) -> Params:
+    try:
+        raw = yaml.safe_load(path.read_text())
+    except FileNotFoundError:
+        raise BadParams(f"{path}: no such file; run from the folder that holds params.yaml") from None
+    except yaml.YAMLError as error:
+        raise BadParams(f"{path}: not YAML ({' '.join(str(error).split())})") from None
+    try:
+        return Params.model_validate(raw)
+    except ValidationError as error:
+        # a mistyped name shows as one extra and one missing parameter: the extra one is what the user wrote
+        first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+        place = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            raise BadParams(f"{path}: {place}: there is no parameter of this name") from None
+        given = "" if isinstance(first["input"], dict) else f", not {first['input']!r}"
+        raise BadParams(f"{path}: {place + ': ' if place else ''}{message[0].lower()}{message[1:]}{given}") from None
+
+
+def read_campaign(name: str, path: Path = Path("params.yaml")) -> Campaign:
+    params = read_params(path)
+    if name not in params.campaigns:
+        raise BadParams(f"{path}: no campaign {name!r}: expected one of {', '.join(params.campaigns)}")
+    return params.campaigns[name]
