@@ -1,6 +1,196 @@
 // The Python face of the engine: every function here is one call that does a whole batch of work.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "batch.hpp"
+#include "board.hpp"
+#include "selfplay.hpp"
 
 namespace nb = nanobind;
 
-NB_MODULE(_core, m) { m.doc() = "hexdata's C++ core"; }
+namespace hexdata {
+
+namespace {
+
+using ByteRows = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Moves = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+nb::object to_numpy(Column<T>&& column, std::size_t rows, std::size_t width) {
+    T* data = column.data.release();
+    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    if (width == 0) return nb::cast(nb::ndarray<nb::numpy, T>(data, {rows}, owner));
+    return nb::cast(nb::ndarray<nb::numpy, T>(data, {rows, width}, owner));
+}
+
+template <typename T>
+nb::object to_numpy(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner));
+}
+
+Colour parse_colour(const std::string& text) {
+    if (text == "black") return Colour::black;
+    if (text == "white") return Colour::white;
+    throw std::invalid_argument("a colour must be 'black' or 'white', not '" + text + "'");
+}
+
+nb::bytes to_bytes(Key key) {
+    const KeyBytes bytes = big_endian(key);
+    return nb::bytes(bytes.data(), bytes.size());
+}
+
+PackedPositions packed_positions(int size, const ByteRows& black, const ByteRows& white) {
+    check_size(size);
+    const auto width = static_cast<std::size_t>(packed_bytes(size));
+    if (black.shape(1) != width || white.shape(1) != width || black.shape(0) != white.shape(0))
+        throw std::invalid_argument("black and white must both have the shape [P, " + std::to_string(width) +
+                                    "] for a board of size " + std::to_string(size));
+    return {size, black.shape(0), black.data(), white.data()};
+}
+
+nb::object keys(int size, const ByteRows& black, const ByteRows& white, const Bytes& to_move) {
+    const PackedPositions positions = packed_positions(size, black, white);
+    if (to_move.shape(0) != positions.count)
+        throw std::invalid_argument("to_move must have one entry per position (" + std::to_string(positions.count) +
+                                    "), not " + std::to_string(to_move.shape(0)));
+    PositionKeys result = [&] {
+        const nb::gil_scoped_release release;
+        return key_positions(positions, to_move.data());
+    }();
+    return nb::make_tuple(to_numpy(std::move(result.orbit_keys), positions.count, 16),
+                          to_numpy(std::move(result.symmetry), positions.count, 0));
+}
+
+nb::object winners_of(int size, const ByteRows& black, const ByteRows& white) {
+    const PackedPositions positions = packed_positions(size, black, white);
+    Column<std::uint8_t> result = [&] {
+        const nb::gil_scoped_release release;
+        return winners(positions);
+    }();
+    return to_numpy(std::move(result), positions.count, 0);
+}
+
+nb::object transform(int size, int symmetry) {
+    check_size(size);
+    if (symmetry < 0 || symmetry > 3)
+        throw std::invalid_argument("the symmetry must be 0 to 3, not " + std::to_string(symmetry));
+    std::vector<std::uint16_t> cells;
+    for (int cell = 0; cell < size * size; ++cell)
+        cells.push_back(static_cast<std::uint16_t>(image_cell(size, symmetry, cell)));
+    return to_numpy(std::move(cells));
+}
+
+nb::dict replay(int size, const Moves& moves, const Offsets& offsets) {
+    ReplayedGames games = [&] {
+        const nb::gil_scoped_release release;
+        return replay_games(size, {moves.data(), moves.shape(0)}, {offsets.data(), offsets.shape(0)});
+    }();
+    const std::size_t positions = moves.shape(0);
+    const auto width = static_cast<std::size_t>(packed_bytes(size));
+    nb::dict result;
+    result["orbit_keys"] = to_numpy(std::move(games.orbit_keys), positions, 16);
+    result["symmetry"] = to_numpy(std::move(games.symmetry), positions, 0);
+    result["black"] = to_numpy(std::move(games.black), positions, width);
+    result["white"] = to_numpy(std::move(games.white), positions, width);
+    result["to_move"] = to_numpy(std::move(games.to_move), positions, 0);
+    result["winner"] = to_numpy(std::move(games.winner), offsets.shape(0) - 1, 0);
+    return result;
+}
+
+bool on_main_thread() {
+    const nb::module_ threading = nb::module_::import_("threading");
+    return threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
+
+// Lets Ctrl-C through ten times a second. Only the main thread runs signal handlers, so others never ask for the GIL.
+class SignalPoll {
+public:
+    SignalPoll() : enabled_(on_main_thread()) {}
+
+    void operator()() {
+        if (!enabled_) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(100)) return;
+        last_ = now;
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+
+private:
+    bool enabled_;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+nb::dict play_games_of(int size, const std::string& black, const std::string& white,
+                       const std::vector<std::vector<int>>& openings, const std::vector<std::uint64_t>& seeds,
+                       int dither_moves, double temperature) {
+    const Poll poll = SignalPoll();
+    GameRecords games = [&] {
+        const nb::gil_scoped_release release;
+        return play_games(size, black, white, openings, seeds, {dither_moves, temperature}, poll);
+    }();
+    nb::dict result;
+    result["moves"] = to_numpy(std::move(games.moves));
+    result["offsets"] = to_numpy(std::move(games.offsets));
+    result["winner"] = to_numpy(std::move(games.winner));
+    result["ended_by"] = to_numpy(std::move(games.ended_by));
+    result["budget"] = to_numpy(std::move(games.budget));
+    result["root_value"] = to_numpy(std::move(games.root_value));
+    result["sampled"] = to_numpy(std::move(games.sampled));
+    result["visit_offsets"] = to_numpy(std::move(games.visit_offsets));
+    result["visit_cells"] = to_numpy(std::move(games.visit_cells));
+    result["visit_counts"] = to_numpy(std::move(games.visit_counts));
+    return result;
+}
+
+}  // namespace
+
+}  // namespace hexdata
+
+NB_MODULE(_core, m) {
+    using namespace hexdata;
+    m.doc() = "hexdata's C++ core";
+
+    nb::class_<Board>(m, "Board")
+        .def(nb::init<int>(), nb::arg("size"))
+        .def_prop_ro("size", &Board::size)
+        .def_prop_ro("to_move", [](const Board& board) { return name_of(board.to_move()); })
+        .def_prop_ro("moves", [](const Board& board) { return board.moves(); })
+        .def(
+            "play",
+            [](Board& board, int cell, const std::optional<std::string>& colour) {
+                board.play(cell, colour ? parse_colour(*colour) : board.to_move());
+            },
+            nb::arg("cell"), nb::arg("colour") = nb::none())
+        .def("undo", &Board::undo)
+        .def("winner",
+             [](const Board& board) -> std::optional<std::string> {
+                 if (!board.winner()) return std::nullopt;
+                 return name_of(*board.winner());
+             })
+        .def("legal", &Board::legal)
+        .def("black", [](const Board& board) { return board.stones(Colour::black); })
+        .def("white", [](const Board& board) { return board.stones(Colour::white); })
+        .def("key", [](const Board& board) { return to_bytes(board.image_keys()[0]); })
+        .def("orbit_key", [](const Board& board) { return to_bytes(orbit_key(board.image_keys())); });
+
+    m.def("keys", &keys, nb::arg("size"), nb::arg("black"), nb::arg("white"), nb::arg("to_move"));
+    m.def("winners", &winners_of, nb::arg("size"), nb::arg("black"), nb::arg("white"));
+    m.def("transform", &transform, nb::arg("size"), nb::arg("symmetry"));
+    m.def("replay", &replay, nb::arg("size"), nb::arg("moves"), nb::arg("offsets"));
+    m.def("play_games", &play_games_of, nb::arg("size"), nb::arg("black"), nb::arg("white"), nb::arg("openings"),
+          nb::arg("seeds"), nb::kw_only(), nb::arg("dither_moves"), nb::arg("temperature"));
+}

@@ -1,0 +1,138 @@
+"""The compiled core. Arrays are numpy's; all errors in arguments are ValueErrors of one sentence."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Board:
+    """A game in progress: the rules, one move at a time."""
+
+    def __init__(self, size: int) -> None:
+        """An empty board of size 2 to 19, Black to move."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def to_move(self) -> str: ...
+    @property
+    def moves(self) -> list[int]: ...
+    def play(self, cell: int, colour: str | None = None) -> None:
+        """Put a stone of ``colour`` (the side to move if None); the turn passes to the other side of that colour.
+
+        ValueError off the board, on a stone, and once somebody has won.
+        """
+
+    def undo(self) -> None:
+        """Take back the last stone; ValueError if there is none."""
+
+    def winner(self) -> str | None: ...
+    def legal(self) -> list[int]:
+        """The empty cells in order; none once somebody has won."""
+
+    def black(self) -> list[int]: ...
+    def white(self) -> list[int]: ...
+    def key(self) -> bytes:
+        """The 128-bit key of size, stones and side to move: 16 bytes, big-endian."""
+
+    def orbit_key(self) -> bytes:
+        """The smallest key over the four symmetries."""
+
+def keys(
+    size: int, black: NDArray[np.uint8], white: NDArray[np.uint8], to_move: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Orbit keys u8[P, 16] of packed positions and the symmetry u8[P] that maps each to the image that rows store.
+
+    That image is, of those in which Black moved first (Black to move with equally many stones, or White to move with one
+    more black stone), the one with the smallest key; of all four if there is none. Ties go to the smaller symmetry.
+    """
+
+def winners(size: int, black: NDArray[np.uint8], white: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Who joins the sides in each packed position: 0 Black, 1 White, 2 nobody."""
+
+def transform(size: int, symmetry: int) -> NDArray[np.uint16]:
+    """The cell to which each cell goes."""
+
+def replay(size: int, moves: NDArray[np.uint16], offsets: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """Every position before each move of games in which Black moves first; game g is ``moves[offsets[g]:offsets[g + 1]]``.
+
+    ``orbit_keys`` u8[M, 16], ``symmetry`` u8[M] as of ``keys``, ``black`` and ``white`` u8[M, B] packed and ``to_move`` u8[M],
+    all three in the stored image, and ``winner`` u8[G] (0 Black, 1 White, 2 nobody). ValueError names the game and the ply
+    of an illegal move and of a move after the game is decided.
+    """
+
+def play_games(
+    size: int,
+    black: str,
+    white: str,
+    openings: Sequence[Sequence[int]],
+    seeds: Sequence[int],
+    *,
+    dither_moves: int,
+    temperature: float,
+) -> dict[str, NDArray[Any]]:
+    """One game per opening and seed (0 to 2**64 - 1) between two players, until a chain joins the sides.
+
+    Players: ``random``; ``uct:playouts=200-400,exploration=0.5`` (a range is drawn from for each move, one number is fixed;
+    exploration may be left out). The first ``dither_moves`` searched moves after the opening are drawn with probability
+    proportional to ``visits ** (1 / temperature)``; the others, and all at temperature 0, are the most visited.
+
+    ``moves`` u16[M] and ``offsets`` i64[G + 1], openings included; ``winner`` u8[G]; ``ended_by`` u8[G] (0 chain, 1 proof,
+    2 resignation); ``budget`` u32[M] playouts, 0 for opening moves; ``root_value`` f32[M] from -1 to 1 for the mover, 0 for
+    opening moves; ``sampled`` u8[M], 1 where the move was drawn; ``visit_offsets`` i64[M + 1], ``visit_cells`` u16[V] in
+    rising order for each move and ``visit_counts`` u32[V].
+    """
+
+class Solution:
+    """What is proved of a position. Unknown is never a guess: a limit ended the search first."""
+
+    @property
+    def winner(self) -> str:
+        """``black``, ``white`` or ``unknown``."""
+
+    @property
+    def winning_moves(self) -> list[int]: ...
+    @property
+    def losing_moves(self) -> list[int]: ...
+    @property
+    def unknown_moves(self) -> list[int]: ...
+    @property
+    def line(self) -> list[int]:
+        """Best play as far as it was searched."""
+
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def expansions(self) -> int: ...
+    @property
+    def cpu_seconds(self) -> float: ...
+
+def solve(
+    size: int,
+    black: Sequence[int],
+    white: Sequence[int],
+    to_move: str,
+    *,
+    all_moves: bool = False,
+    limit_nodes: int = 0,
+    limit_seconds: float = 0,
+    table_mb: int = 64,
+    threads: int = 1,
+) -> Solution:
+    """Prove who wins with ``to_move`` to move; with ``all_moves``, after every legal move. A limit of 0 is none.
+
+    A position that is decided has no moves in any list. The answer is the same every time unless ``limit_seconds`` cuts it.
+    """
+
+def solve_batch(
+    size: int,
+    positions: Sequence[tuple[Sequence[int], Sequence[int], str]],
+    *,
+    all_moves: bool = False,
+    limit_nodes: int = 0,
+    limit_seconds: float = 0,
+    table_mb: int = 64,
+    threads: int = 1,
+) -> list[Solution]:
+    """``solve`` for (black, white, to_move) each from an empty table; threads take different positions and change nothing."""

@@ -1,0 +1,69 @@
+// Players by name: `random`, `uct:playouts=200-400,exploration=0.5`. A new player is one class and one line in make_player.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "board.hpp"
+#include "rng.hpp"
+
+namespace hexdata {
+
+struct Visits {
+    Cell cell;
+    std::uint32_t count;
+};
+
+// What a player thinks of a position. Reused from move to move to keep its memory.
+struct Thought {
+    Cell best = 0;
+    std::uint32_t budget = 0;    // playouts that were to be spent
+    float value = 0;             // -1..1 for the side to move
+    std::vector<Visits> visits;  // by cell, those that were visited; empty if the player does not search
+};
+
+// Called about once a millisecond or less; throws to stop the search. It may read a clock, the search may not.
+using Poll = std::function<void()>;
+
+class Player {
+public:
+    virtual ~Player() = default;
+    // The board is not decided. All chance comes from rng, so that the thought is a function of the arguments.
+    virtual void think(const Board& board, Rng& rng, const Poll& poll, Thought& thought) = 0;
+};
+
+// Throws std::invalid_argument with one sentence that names the player or the parameter that is wrong.
+std::unique_ptr<Player> make_player(std::string_view text);
+
+// `name:key=value,key=value`, taken apart. Each take_ removes a parameter; finish() refuses what is left.
+class PlayerSpec {
+public:
+    explicit PlayerSpec(std::string_view text);
+
+    struct Range {
+        std::uint32_t low;
+        std::uint32_t high;
+    };
+
+    const std::string& name() const { return name_; }
+    // `400` or `200-400`, in least..most.
+    Range take_range(std::string_view key, std::uint32_t least, std::uint32_t most);
+    double take_number(std::string_view key, double standard, double least, double most);
+    void finish() const;
+
+private:
+    [[noreturn]] void refuse(const std::string& why) const;
+    bool take(std::string_view key, std::string& value);
+
+    std::string text_;
+    std::string name_;
+    std::vector<std::pair<std::string, std::string>> parameters_;
+    std::vector<std::string> known_;
+};
+
+}  // namespace hexdata

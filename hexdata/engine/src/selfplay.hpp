@@ -1,0 +1,39 @@
+// Whole games between two players, one after the other, each a function of its opening and its seed alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "player.hpp"
+
+namespace hexdata {
+
+// After the opening, the first `moves` searched moves are drawn with probability proportional to visits^(1/temperature);
+// a temperature of 0 takes the most visited, as later moves do.
+struct Dither {
+    int moves;
+    double temperature;
+};
+
+// The games of one call, one entry per game, per move or per visited cell. Grows with the games, then goes to numpy.
+struct GameRecords {
+    std::vector<std::uint16_t> moves;
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::uint8_t> winner;
+    std::vector<std::uint8_t> ended_by;
+    std::vector<std::uint32_t> budget;
+    std::vector<float> root_value;
+    std::vector<std::uint8_t> sampled;
+    std::vector<std::int64_t> visit_offsets{0};
+    std::vector<std::uint16_t> visit_cells;
+    std::vector<std::uint32_t> visit_counts;
+};
+
+// Throws std::invalid_argument with one sentence about the argument that is wrong; whatever poll throws passes through.
+GameRecords play_games(int size, const std::string& black, const std::string& white,
+                       std::span<const std::vector<int>> openings, std::span<const std::uint64_t> seeds,
+                       const Dither& dither, const Poll& poll);
+
+}  // namespace hexdata
