@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hexdata.board import MAX_SIZE, MIN_SIZE
+from hexdata.errors import BadInput
 
 Count = Annotated[int, Field(gt=0, strict=True)]
 Natural = Annotated[int, Field(ge=0, strict=True)]
@@ -16,7 +17,7 @@ Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 
-class BadParams(ValueError):
+class BadParams(BadInput):
     """params.yaml does not say what it must; the message names the parameter and what was expected."""
 
 
@@ -39,7 +40,8 @@ class GamesParams(Model):
 class DatasetParams(Model):
     validation: Share
     test: Share
-    augment: bool
+    augment: Literal["rotation", "all"]
+    """The symmetries of the augmented copy: the half-turn, or all four maps."""
     rows_per_file: Count
 
     @model_validator(mode="after")

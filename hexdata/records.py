@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hexdata.board import packed_width
+from hexdata.errors import BadInput
 
 SCHEMA_VERSION = 1
 ROW_GROUP_ROWS = 8192
@@ -24,7 +25,7 @@ ROW_GROUP_ROWS = 8192
 _SIDE_TO_MOVE = {"value_for": "side to move"}
 
 
-class BadFile(ValueError):
+class BadFile(BadInput):
     """A file that is not what it should be; the message names it."""
 
 
@@ -222,8 +223,17 @@ def write_whole(path: Path, content: bytes) -> None:
         raise
 
 
+def json_bytes(value: object) -> bytes:
+    return (json.dumps(value, indent=2, sort_keys=True) + "\n").encode()
+
+
 def write_json(path: Path, value: object) -> None:
-    write_whole(path, (json.dumps(value, indent=2, sort_keys=True) + "\n").encode())
+    write_whole(path, json_bytes(value))
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    lines = [",".join(header), *(",".join(str(value) for value in row) for row in rows)]
+    write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:

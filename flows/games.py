@@ -1,0 +1,39 @@
+"""Stage `games`: self-play shards into data/games/CAMPAIGN."""
+
+from __future__ import annotations
+
+from prefect import flow
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from flows.launch import DATA, METRICS, launch
+from flows.sharded import IN_FLIGHT, complete
+from hexdata import generate
+from hexdata.params import Campaign, read_campaign
+from hexdata.progress import Meter
+from hexdata.records import read_folder, read_table, remove_others, write_json
+
+
+def check(campaign: Campaign) -> None:
+    generate.check_player(campaign.size, campaign.games)
+
+
+@flow(name="games", task_runner=ThreadPoolTaskRunner(max_workers=IN_FLIGHT))
+def games(campaign: str, cluster: str | None = None, workers: int | None = None) -> None:
+    """Play the games of a campaign, shard by shard; shards that are already there stay."""
+    params = read_campaign(campaign)
+    check(params)
+    folder = DATA / "games" / campaign
+    shards = generate.shards(campaign, params.size, params.games)
+    with Meter(f"games {campaign}", len(shards) * params.games.per_shard, "games") as meter:
+
+        def done(shard: generate.Shard, fresh: bool) -> None:
+            figures = generate.games_metrics(read_table(folder / shard.name, "games"))
+            meter.advance(shard.per_shard, fresh=fresh, positions=int(str(figures["positions"])))
+
+        complete(folder, shards, generate.make_shard, done, cluster, workers)
+    remove_others(folder, [shard.name for shard in shards])
+    write_json(METRICS / campaign / "games.json", generate.games_metrics(read_folder(folder, "games")))
+
+
+if __name__ == "__main__":
+    raise SystemExit(launch(games, check, clustered=True))

@@ -1,0 +1,92 @@
+"""The command line that all flows share: `python -m flows.games hex6 --cluster tcp://host:8786`.
+
+Bad input is told in one sentence with exit code 2 before the flow, Prefect or the cluster is started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hexdata.errors import BadInput
+from hexdata.params import Campaign, read_campaign
+
+DATA, METRICS = Path("data"), Path("metrics")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where shards are made: a Dask scheduler's address, or a number of local worker processes."""
+
+    address: str | None = None
+    workers: int | None = None
+
+
+def launch(
+    flow: Callable[..., None],
+    check: Callable[[Campaign], None] = lambda campaign: None,
+    clustered: bool = False,
+    argv: Sequence[str] | None = None,
+) -> int:
+    """Run a flow for one campaign from the command line and return the exit code."""
+    parser = argparse.ArgumentParser(description=flow.__doc__, epilog=f"example: python -m flows.{_name(flow)} hex6")
+    parser.add_argument("campaign", help="a campaign of params.yaml")
+    if clustered:
+        parser.add_argument("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler (default: a local cluster)")
+        parser.add_argument("--workers", type=_count, help="local worker processes (default: one a core)")
+    arguments = parser.parse_args(argv)
+    try:
+        campaign = read_campaign(arguments.campaign)
+        check(campaign)
+        check_prefect_api(os.environ.get("PREFECT_API_URL"))
+        _quiet_bad_input()
+        if clustered:
+            flow(arguments.campaign, arguments.cluster, arguments.workers)
+        else:
+            flow(arguments.campaign)
+    except BadInput as error:
+        print(f"hexdata: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def check_prefect_api(url: str | None) -> None:
+    if not url:
+        return
+    try:
+        urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=10).close()
+    except (OSError, urllib.error.URLError, ValueError) as error:
+        raise BadInput(
+            f"no Prefect server answers at PREFECT_API_URL={url} ({error}): start one with `prefect server start`, "
+            "or unset it and one is started for you"
+        ) from None
+
+
+def _quiet_bad_input() -> None:
+    """Prefect logs a traceback for every exception; a sentence is enough for what the user can put right."""
+
+    def wanted(record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], BadInput)) and "BadInput" not in record.msg
+
+    for name in ("prefect", "prefect.flow_runs", "prefect.task_runs"):
+        for handler in logging.getLogger(name).handlers:
+            handler.addFilter(wanted)
+
+
+def _name(flow: Any) -> str:
+    return str(getattr(flow, "name", flow))
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("expected at least 1")
+    return value

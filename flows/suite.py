@@ -1,0 +1,37 @@
+"""Stage `suite`: solver-labelled positions and openings into data/suites/CAMPAIGN."""
+
+from __future__ import annotations
+
+import shutil
+
+from prefect import flow
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from flows.launch import DATA, METRICS, launch
+from flows.sharded import IN_FLIGHT, complete
+from hexdata import suites
+from hexdata.params import read_campaign
+from hexdata.progress import Meter
+from hexdata.records import remove_others, write_json
+
+
+@flow(name="suite", task_runner=ThreadPoolTaskRunner(max_workers=IN_FLIGHT))
+def suite(campaign: str, cluster: str | None = None, workers: int | None = None) -> None:
+    """Prove every move of random positions and the winner of every opening; finished pieces survive a kill."""
+    params = read_campaign(campaign)
+    pieces = suites.pieces(params.size, params.suite)
+    work = DATA / ".work" / "suites" / campaign
+    with Meter(f"suite {campaign}", sum(len(piece.items) for piece in pieces), "positions") as meter:
+
+        def done(piece: suites.Piece, fresh: bool) -> None:
+            meter.advance(len(piece.items), fresh=fresh)
+
+        complete(work, pieces, suites.make_piece, done, cluster, workers)
+    remove_others(work, [piece.name for piece in pieces])
+    figures = suites.assemble(work, DATA / "suites" / campaign)
+    write_json(METRICS / campaign / "suite.json", figures)
+    shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    raise SystemExit(launch(suite, clustered=True))

@@ -1,0 +1,54 @@
+"""Where the work runs: a LocalCluster of one-thread workers by default, or any Dask scheduler by its address.
+
+Workers return bytes and the client writes them, so no shared file system is needed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from hexdata.errors import BadInput
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_SECONDS = 15
+
+
+class BadCluster(BadInput):
+    """The cluster cannot be reached; the message names the address."""
+
+
+@contextmanager
+def connect(address: str | None = None, workers: int | None = None) -> Iterator[Client]:
+    """A Dask client on `address`, or on a local cluster with `workers` processes (default: one a core)."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    if address is not None:
+        try:
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError):
+            raise BadCluster(
+                f"no Dask scheduler answers at {address}: expected an address such as tcp://host:8786"
+            ) from None
+        with client:
+            yield client
+        return
+    # a worker that is killed mid-shard is replaced by its nanny and the shard is played again
+    settings = {"distributed.worker.daemon": True, "distributed.admin.tick.limit": "60s"}
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=workers or os.cpu_count() or 1,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.ERROR,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
