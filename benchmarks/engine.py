@@ -26,13 +26,10 @@ def rate(work: Callable[[int], int]) -> float:
 
 def search_rate(size: int, playouts: int) -> float:
     """Playouts per CPU second of the first move on an empty board."""
+    board = engine.Board(size)
 
     def work(seed: int) -> int:
-        # The game cannot be stopped after its first move, so the other side and all later moves are one playout long.
-        games = engine.play_games(
-            size, f"uct:playouts={playouts}", "random", [[]], [seed], dither_moves=0, temperature=0.0
-        )
-        return int(games["budget"].sum())
+        return engine.search(board, f"uct:playouts={playouts}", seed)["budget"]
 
     return rate(work)
 
@@ -70,7 +67,11 @@ def main() -> None:
     rows.append(("replay positions, 9x9", replay_rate(9), REPLAY_REFERENCE))
     rows.append(("keys positions, 9x9", keys_rate(9), REPLAY_REFERENCE))
     if args.json:
-        print(json.dumps({name: {"per_cpu_second": round(value), "reference": ref} for name, value, ref in rows}, indent=2))
+        print(
+            json.dumps(
+                {name: {"per_cpu_second": round(value), "reference": ref} for name, value, ref in rows}, indent=2
+            )
+        )
         return
     print(f"{'work':<24}{'per CPU second':>16}{'reference':>12}{'ratio':>8}")
     for name, value, reference in rows:

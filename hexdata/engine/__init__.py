@@ -1,19 +1,19 @@
 """The C++ core: rules, keys, search, self-play and proofs, each a batch call that releases the GIL.
 
-Cells are ``row * size + column``. In arrays 0 is Black and 1 is White. Packed stones are ``ceil(size * size / 8)`` bytes,
-cell ``c`` in bit ``c & 7`` of byte ``c >> 3``. The symmetries are 0 the identity, 1 the rotation by 180 degrees, 2 the
-transposition with colours and side to move swapped, 3 = 1 after 2.
+Cells are ``row * size + column``. In arrays 0 is Black and 1 is White. Packed stones are ``ceil(size * size / 8)``
+bytes, cell ``c`` in bit ``c & 7`` of byte ``c >> 3``. The symmetries are 0 the identity, 1 the rotation by 180 degrees,
+2 the transposition with colours and side to move swapped, 3 = 1 after 2.
 
-A key is the exclusive or of 128-bit constants: of each stone, of White to move, and of the board size. Constant ``k`` is the
-words ``2k`` (high) and ``2k + 1`` (low) of the splitmix64 stream with seed ``KEY_SEED``; ``k`` is ``colour * 361 + cell``
-for a stone, 722 for White to move, ``723 + size`` for the size.
+A key is the exclusive or of 128-bit constants: of each stone, of White to move, and of the board size. Constant ``k``
+is the words ``2k`` (high) and ``2k + 1`` (low) of the splitmix64 stream with seed ``KEY_SEED``; ``k`` is ``colour * 361
++ cell`` for a stone, 722 for White to move, ``723 + size`` for the size.
 """
 
 from pathlib import Path
 
-from hexdata.engine._core import Board, keys, play_games, replay, transform, winners
+from hexdata.engine._core import Board, keys, play_games, replay, search, transform, winners
 
-__all__ = ["ENGINE_VERSION", "KEY_SEED", "Board", "keys", "play_games", "replay", "transform", "winners"]
+__all__ = ["ENGINE_VERSION", "KEY_SEED", "Board", "keys", "play_games", "replay", "search", "transform", "winners"]
 
 ENGINE_VERSION = int((Path(__file__).parent / "VERSION").read_text())
 """Grows when any player or the solver would give other bytes for the same arguments."""

@@ -1,7 +1,7 @@
 """The compiled core. Arrays are numpy's; all errors in arguments are ValueErrors of one sentence."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,8 @@ def keys(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Orbit keys u8[P, 16] of packed positions and the symmetry u8[P] that maps each to the image that rows store.
 
-    That image is, of those in which Black moved first (Black to move with equally many stones, or White to move with one
-    more black stone), the one with the smallest key; of all four if there is none. Ties go to the smaller symmetry.
+    That image is, of those in which Black moved first (Black to move with equally many stones, or White to move with
+    one more black stone), the one with the smallest key; of all four if there is none. Ties go to the smaller symmetry.
     """
 
 def winners(size: int, black: NDArray[np.uint8], white: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -55,11 +55,24 @@ def transform(size: int, symmetry: int) -> NDArray[np.uint16]:
     """The cell to which each cell goes."""
 
 def replay(size: int, moves: NDArray[np.uint16], offsets: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-    """Every position before each move of games in which Black moves first; game g is ``moves[offsets[g]:offsets[g + 1]]``.
+    """Every position before each move of games in which Black moves first; game g starts at ``offsets[g]``.
 
-    ``orbit_keys`` u8[M, 16], ``symmetry`` u8[M] as of ``keys``, ``black`` and ``white`` u8[M, B] packed and ``to_move`` u8[M],
-    all three in the stored image, and ``winner`` u8[G] (0 Black, 1 White, 2 nobody). ValueError names the game and the ply
-    of an illegal move and of a move after the game is decided.
+    ``orbit_keys`` u8[M, 16], ``symmetry`` u8[M] as of ``keys``, ``black`` and ``white`` u8[M, B] packed and ``to_move``
+    u8[M], all three in the stored image, and ``winner`` u8[G] (0 Black, 1 White, 2 nobody). ValueError names the game
+    and the ply of an illegal move and of a move after the game is decided.
+    """
+
+class SearchResult(TypedDict):
+    best: int
+    budget: int
+    value: float
+    visit_cells: NDArray[np.uint16]
+    visit_counts: NDArray[np.uint32]
+
+def search(board: Board, player: str, seed: int) -> SearchResult:
+    """What a player of ``play_games`` thinks of one position, in a dict: the same as in a game at this ply.
+
+    ``best`` is the move to play, ``value`` is -1 to 1 for the side to move.
     """
 
 def play_games(
@@ -74,14 +87,15 @@ def play_games(
 ) -> dict[str, NDArray[Any]]:
     """One game per opening and seed (0 to 2**64 - 1) between two players, until a chain joins the sides.
 
-    Players: ``random``; ``uct:playouts=200-400,exploration=0.5`` (a range is drawn from for each move, one number is fixed;
-    exploration may be left out). The first ``dither_moves`` searched moves after the opening are drawn with probability
-    proportional to ``visits ** (1 / temperature)``; the others, and all at temperature 0, are the most visited.
+    Players: ``random``; ``uct:playouts=200-400,exploration=0.5`` (a range is drawn from for each move, one number is
+    fixed; exploration may be left out). The first ``dither_moves`` searched moves after the opening are drawn with
+    probability proportional to ``visits ** (1 / temperature)``; the others, and all at temperature 0, are the most
+    visited.
 
-    ``moves`` u16[M] and ``offsets`` i64[G + 1], openings included; ``winner`` u8[G]; ``ended_by`` u8[G] (0 chain, 1 proof,
-    2 resignation); ``budget`` u32[M] playouts, 0 for opening moves; ``root_value`` f32[M] from -1 to 1 for the mover, 0 for
-    opening moves; ``sampled`` u8[M], 1 where the move was drawn; ``visit_offsets`` i64[M + 1], ``visit_cells`` u16[V] in
-    rising order for each move and ``visit_counts`` u32[V].
+    ``moves`` u16[M] and ``offsets`` i64[G + 1], openings included; ``winner`` u8[G]; ``ended_by`` u8[G] (0 chain, 1
+    proof, 2 resignation); ``budget`` u32[M] playouts, 0 for opening moves; ``root_value`` f32[M] from -1 to 1 for the
+    mover, 0 for opening moves; ``sampled`` u8[M], 1 where the move was drawn; ``visit_offsets`` i64[M + 1],
+    ``visit_cells`` u16[V] in rising order for each move and ``visit_counts`` u32[V].
     """
 
 class Solution:
@@ -122,7 +136,8 @@ def solve(
 ) -> Solution:
     """Prove who wins with ``to_move`` to move; with ``all_moves``, after every legal move. A limit of 0 is none.
 
-    A position that is decided has no moves in any list. The answer is the same every time unless ``limit_seconds`` cuts it.
+    A position that is decided has no moves in any list. The answer is the same every time unless ``limit_seconds`` cuts
+    it.
     """
 
 def solve_batch(
@@ -135,4 +150,4 @@ def solve_batch(
     table_mb: int = 64,
     threads: int = 1,
 ) -> list[Solution]:
-    """``solve`` for (black, white, to_move) each from an empty table; threads take different positions and change nothing."""
+    """``solve`` for (black, white, to_move) each from an empty table; threads share out the positions."""

@@ -134,6 +134,27 @@ private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+nb::dict search(const Board& board, const std::string& player, std::uint64_t seed) {
+    const Poll poll = SignalPoll();
+    Thought thought = [&] {
+        const nb::gil_scoped_release release;
+        return think_once(board, player, seed, poll);
+    }();
+    std::vector<std::uint16_t> cells;
+    std::vector<std::uint32_t> counts;
+    for (const Visits& v : thought.visits) {
+        cells.push_back(v.cell);
+        counts.push_back(v.count);
+    }
+    nb::dict result;
+    result["best"] = nb::int_(thought.best);
+    result["budget"] = nb::int_(thought.budget);
+    result["value"] = nb::float_(thought.value);
+    result["visit_cells"] = to_numpy(std::move(cells));
+    result["visit_counts"] = to_numpy(std::move(counts));
+    return result;
+}
+
 nb::dict play_games_of(int size, const std::string& black, const std::string& white,
                        const std::vector<std::vector<int>>& openings, const std::vector<std::uint64_t>& seeds,
                        int dither_moves, double temperature) {
@@ -191,6 +212,7 @@ NB_MODULE(_core, m) {
     m.def("winners", &winners_of, nb::arg("size"), nb::arg("black"), nb::arg("white"));
     m.def("transform", &transform, nb::arg("size"), nb::arg("symmetry"));
     m.def("replay", &replay, nb::arg("size"), nb::arg("moves"), nb::arg("offsets"));
+    m.def("search", &search, nb::arg("board"), nb::arg("player"), nb::arg("seed"));
     m.def("play_games", &play_games_of, nb::arg("size"), nb::arg("black"), nb::arg("white"), nb::arg("openings"),
           nb::arg("seeds"), nb::kw_only(), nb::arg("dither_moves"), nb::arg("temperature"));
 }

@@ -57,6 +57,16 @@ void append_move(GameRecords& records, Cell move, const Thought& thought, bool s
 
 }  // namespace
 
+Thought think_once(const Board& board, const std::string& player, std::uint64_t seed, const Poll& poll) {
+    const std::unique_ptr<Player> thinker = make_player(player);
+    if (board.winner())
+        throw std::invalid_argument(std::string("there is nothing to search: ") + name_of(*board.winner()) + " has won");
+    Rng rng(seed, board.moves().size());
+    Thought thought;
+    thinker->think(board, rng, poll, thought);
+    return thought;
+}
+
 GameRecords play_games(int size, const std::string& black, const std::string& white,
                        std::span<const std::vector<int>> openings, std::span<const std::uint64_t> seeds,
                        const Dither& dither, const Poll& poll) {

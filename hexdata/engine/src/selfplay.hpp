@@ -31,6 +31,10 @@ struct GameRecords {
     std::vector<std::uint32_t> visit_counts;
 };
 
+// What a player thinks of one position: what it would think at the same ply of a game with this seed. Throws
+// std::invalid_argument if the board is decided or the player unknown.
+Thought think_once(const Board& board, const std::string& player, std::uint64_t seed, const Poll& poll);
+
 // Throws std::invalid_argument with one sentence about the argument that is wrong; whatever poll throws passes through.
 GameRecords play_games(int size, const std::string& black, const std::string& white,
                        std::span<const std::vector<int>> openings, std::span<const std::uint64_t> seeds,

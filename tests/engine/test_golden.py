@@ -1,0 +1,73 @@
+"""The engine's bytes, pinned to its version: data sets and locks trust VERSION to say when games or proofs change.
+
+After a wanted change raise the number in hexdata/engine/VERSION and run `python -m tests.engine.test_golden --write`.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hexdata.engine import ENGINE_VERSION, play_games
+
+GOLDEN = Path(__file__).parent / "golden.json"
+PLAYERS = ["random", "uct:playouts=200-400"]
+
+
+def games_hash(player: str) -> str:
+    """50 games, over several sizes, openings and temperatures, and every column that they have."""
+    digest = hashlib.sha256()
+    for size, count, temperature in ((3, 10, 1.0), (6, 20, 0.5), (9, 15, 1.0), (13, 5, 2.0)):
+        openings = [[game % (size * size)] if game % 2 else [] for game in range(count)]
+        games = play_games(size, player, player, openings, range(count), dither_moves=4, temperature=temperature)
+        for name in sorted(games):
+            digest.update(name.encode() + games[name].tobytes())
+    return digest.hexdigest()
+
+
+# Each section is computed whole: {name of the section: {name of the entry: hash}}.
+SECTIONS: dict[str, Callable[[], dict[str, str]]] = {
+    "games": lambda: {player: games_hash(player) for player in PLAYERS},
+}
+
+
+def complaint(golden: dict[str, Any], version: int, section: str, found: dict[str, str]) -> str | None:
+    """What is wrong with the pinned file, in one sentence; None if nothing is."""
+    pinned = golden.get(section, {})
+    changed = sorted(name for name in pinned.keys() | found.keys() if pinned.get(name) != found.get(name))
+    if golden["version"] != version:
+        return (
+            f"golden.json is of engine version {golden['version']} but VERSION says {version}: "
+            "run `python -m tests.engine.test_golden --write`"
+        )
+    if changed:
+        return (
+            f"{section} of {', '.join(changed)} changed but VERSION is still {version}: if the change is wanted, raise "
+            "hexdata/engine/VERSION and run `python -m tests.engine.test_golden --write`"
+        )
+    return None
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_bytes_change_only_with_the_version(section: str) -> None:
+    sentence = complaint(json.loads(GOLDEN.read_text()), ENGINE_VERSION, section, SECTIONS[section]())
+    assert sentence is None, sentence
+
+
+def test_a_silent_change_is_noticed() -> None:
+    golden = {"version": 3, "games": {"uct": "aa"}}
+    assert complaint(golden, 3, "games", {"uct": "aa"}) is None
+    assert "games of uct changed but VERSION is still 3" in str(complaint(golden, 3, "games", {"uct": "bb"}))
+    assert "games of mohex changed" in str(complaint(golden, 3, "games", {"uct": "aa", "mohex": "cc"}))
+    assert "of engine version 3 but VERSION says 4" in str(complaint(golden, 4, "games", {"uct": "aa"}))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("usage: python -m tests.engine.test_golden --write")
+    written = {"version": ENGINE_VERSION} | {section: compute() for section, compute in SECTIONS.items()}
+    GOLDEN.write_text(json.dumps(written, indent=2) + "\n")
