@@ -1,4 +1,4 @@
-"""Stage `dataset`: games into leak-free splits in data/dataset/CAMPAIGN and augmented rows in data/augmented/CAMPAIGN."""
+"""Stage `dataset`: games into leak-free splits (data/dataset/CAMPAIGN) and augmented rows (data/augmented/CAMPAIGN)."""
 
 from __future__ import annotations
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from prefect import flow
-from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows.launch import DATA, METRICS, launch
-from flows.sharded import IN_FLIGHT, complete
+from flows.sharded import RUNNER, complete
 from hexdata import generate
 from hexdata.params import Campaign, read_campaign
 from hexdata.progress import Meter
@@ -17,7 +16,7 @@ def check(campaign: Campaign) -> None:
     generate.check_player(campaign.size, campaign.games)
 
 
-@flow(name="games", task_runner=ThreadPoolTaskRunner(max_workers=IN_FLIGHT))
+@flow(name="games", task_runner=RUNNER)
 def games(campaign: str, cluster: str | None = None, workers: int | None = None) -> None:
     """Play the games of a campaign, shard by shard; shards that are already there stay."""
     params = read_campaign(campaign)

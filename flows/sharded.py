@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
+from prefect.task_runners import ThreadPoolTaskRunner
 
 from hexdata.cluster import connect
 from hexdata.shards import Shard, make_on, unfinished
@@ -16,6 +17,8 @@ S = TypeVar("S", bound=Shard)
 
 IN_FLIGHT = 32
 """Shards that are asked for at once: enough to keep workers busy, few enough that results do not pile up here."""
+
+RUNNER: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=IN_FLIGHT)
 
 
 @task(retries=2, retry_delay_seconds=1, cache_policy=NO_CACHE, task_run_name="{name}")

@@ -5,17 +5,16 @@ from __future__ import annotations
 import shutil
 
 from prefect import flow
-from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows.launch import DATA, METRICS, launch
-from flows.sharded import IN_FLIGHT, complete
+from flows.sharded import RUNNER, complete
 from hexdata import suites
 from hexdata.params import read_campaign
 from hexdata.progress import Meter
 from hexdata.records import remove_others, write_json
 
 
-@flow(name="suite", task_runner=ThreadPoolTaskRunner(max_workers=IN_FLIGHT))
+@flow(name="suite", task_runner=RUNNER)
 def suite(campaign: str, cluster: str | None = None, workers: int | None = None) -> None:
     """Prove every move of random positions and the winner of every opening; finished pieces survive a kill."""
     params = read_campaign(campaign)

@@ -67,11 +67,7 @@ def neighbours(size: int) -> tuple[tuple[Cell, ...], ...]:
     """
     steps = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
     return tuple(
-        tuple(
-            (row + dr) * size + column + dc
-            for dr, dc in steps
-            if 0 <= row + dr < size and 0 <= column + dc < size
-        )
+        tuple((row + dr) * size + column + dc for dr, dc in steps if 0 <= row + dr < size and 0 <= column + dc < size)
         for row in range(size)
         for column in range(size)
     )

@@ -101,9 +101,7 @@ def games_table(
         ],
         fields=list(visit_kind),
     )
-    ids = [
-        _game_id(shard, seed, played["moves"][offsets[game] : offsets[game + 1]]) for game, seed in enumerate(seeds)
-    ]
+    ids = [_game_id(shard, seed, played["moves"][offsets[game] : offsets[game + 1]]) for game, seed in enumerate(seeds)]
     columns = {
         "game_id": pa.array(ids, pa.binary(16)),
         "campaign": pa.array([shard.campaign] * count),

@@ -7,6 +7,7 @@ several sides share stays in test, else in validation, with counts from that sid
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -75,7 +76,7 @@ def split(found: Occurrences, sides: list[str], suite_keys: set[bytes]) -> Split
     return Split(tables, {side: sides.count(side) for side in SIDES}, dropped, suite_dropped)
 
 
-def dataset_files(kind: str, tables: dict[str, pa.Table], rows_per_file: int, lineage: dict[str, object]) -> Files:
+def dataset_files(kind: str, tables: dict[str, pa.Table], rows_per_file: int, lineage: Mapping[str, object]) -> Files:
     """The files of a dataset by Hugging Face names; every side has at least one file, if only with its schema."""
     files: Files = {}
     for side, table in tables.items():

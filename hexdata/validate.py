@@ -1,4 +1,4 @@
-"""What must hold of every artifact: `validate(path)` reads a file or a folder and names each breach by file, row and rule."""
+"""What must hold of every artifact: `validate(path)` names each breach in a file or folder by file, row and rule."""
 
 from __future__ import annotations
 
@@ -177,10 +177,10 @@ def _positions(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, st
     for row in np.flatnonzero(ahead != turn).tolist():
         yield row, "turn", f"{blacks[row]} black and {whites[row]} white stones, but it is the other side's turn"
     packed = [np.packbits(plane, axis=1, bitorder="little") for plane in (stones.black, stones.white)]
-    won = engine.winners(size, *packed)
+    won = engine.winners(size, packed[0], packed[1])
     for row in np.flatnonzero(won != 2).tolist():
         yield row, "undecided", "somebody has already won"
-    keys, symmetry = engine.keys(size, *packed, stones.to_move)
+    keys, symmetry = engine.keys(size, packed[0], packed[1], stones.to_move)
     stored = table.column("key").to_pylist()
     for row, key in enumerate(keys):
         if key.tobytes() != stored[row]:
