@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
-from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from hexdata.cluster import connect
 from hexdata.shards import Shard, make_on, unfinished
@@ -18,7 +18,7 @@ S = TypeVar("S", bound=Shard)
 IN_FLIGHT = 32
 """Shards that are asked for at once: enough to keep workers busy, few enough that results do not pile up here."""
 
-RUNNER: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=IN_FLIGHT)
+RUNNER: TaskRunner[Any] = ThreadPoolTaskRunner(max_workers=IN_FLIGHT)
 
 
 @task(retries=2, retry_delay_seconds=1, cache_policy=NO_CACHE, task_run_name="{name}")

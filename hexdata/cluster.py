@@ -29,6 +29,8 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
     import dask
     from distributed import Client, LocalCluster
 
+    # Prefect's logging shows every INFO line of the scheduler and the nannies
+    logging.getLogger("distributed").setLevel(logging.ERROR)
     if address is not None:
         try:
             client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)

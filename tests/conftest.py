@@ -1,0 +1,38 @@
+"""Small real artifacts that several tests read, made once a run by the library itself."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hexdata import generate
+from hexdata.params import GamesParams
+from hexdata.records import read_folder, write_whole
+
+SMALL_GAMES = GamesParams(
+    shards=3,
+    per_shard=40,
+    player="uct:playouts=20-40",
+    openings="one-stone",
+    dither_moves=4,
+    temperature=1.0,
+    seed=7,
+)
+
+
+@pytest.fixture(scope="session")
+def small_shards() -> list[generate.Shard]:
+    return generate.shards("small", 5, SMALL_GAMES)
+
+
+@pytest.fixture(scope="session")
+def games_folder(tmp_path_factory: pytest.TempPathFactory, small_shards: list[generate.Shard]) -> Path:
+    folder = tmp_path_factory.mktemp("games")
+    for shard in small_shards:
+        write_whole(folder / shard.name, generate.make_shard(shard))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def games(games_folder: Path) -> pa.Table:
+    return read_folder(games_folder, "games")

@@ -1,0 +1,55 @@
+"""params.yaml: what ships is right, and each kind of mistake is named."""
+
+from pathlib import Path
+
+import pytest
+
+from hexdata.params import BadParams, read_campaign, read_params
+
+SHIPPED = Path(__file__).parent.parent / "params.yaml"
+
+
+def test_the_shipped_campaigns() -> None:
+    params = read_params(SHIPPED)
+    assert params.active == ["hex6"]
+    assert {name: campaign.size for name, campaign in params.campaigns.items()} == {
+        "hex5": 5,
+        "hex6": 6,
+        "hex8": 8,
+        "hex9": 9,
+        "hex13": 13,
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("active: [hex6]", "active: []", "active: list should have at least 1 item"),
+        ("active: [hex6]", "active: [hex7]", "active names 'hex7', which is no campaign"),
+        ("active: [hex6]", "active: [hex6, hex6]", "active names a campaign twice"),
+        ("per_shard:", "per_shrad:", r"campaigns.hex5.games.per_shrad: there is no parameter of this name"),
+        ("epochs: 2", "epochs: -2", "campaigns.hex5.train.epochs: input should be greater than 0, not -2"),
+        ("epochs: 2", "epochs: 2.5", "campaigns.hex5.train.epochs: input should be a valid integer"),
+        ("size: 5", "size: 1", "campaigns.hex5.size: input should be greater than or equal to 2, not 1"),
+        ("size: 5", "size: 20", "campaigns.hex5.size: input should be less than or equal to 19, not 20"),
+        ("size: 5", "size: 3", "suite.max_stones must be less than the 9 cells"),
+        ("validation: 0.1", "validation: 0.9", "validation and test must leave something for training"),
+        ("campaigns:", "campaigns: [", "not YAML"),
+        ("openings: one-stone", "openings: three-stone", "campaigns.hex5.games.openings: input should be"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = SHIPPED.read_text()
+    assert old in text
+    (tmp_path / "params.yaml").write_text(text.replace(old, new, 1))
+    with pytest.raises(BadParams, match=message) as caught:
+        read_params(tmp_path / "params.yaml")
+    assert str(tmp_path / "params.yaml") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_campaign_and_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(BadParams, match="no campaign 'hex4': expected one of hex5"):
+        read_campaign("hex4", SHIPPED)
+    with pytest.raises(BadParams, match="no such file"):
+        read_params(tmp_path / "params.yaml")
