@@ -87,7 +87,7 @@ def play_games(
 ) -> dict[str, NDArray[Any]]:
     """One game per opening and seed (0 to 2**64 - 1) between two players, until a chain joins the sides.
 
-    Players: ``random``; ``uct:playouts=200-400,exploration=0.5`` (a range is drawn from for each move, one number is
+    Players: ``random``; ``uct:playouts=200-400,exploration=0.3`` (a range is drawn from for each move, one number is
     fixed; exploration may be left out). The first ``dither_moves`` searched moves after the opening are drawn with
     probability proportional to ``visits ** (1 / temperature)``; the others, and all at temperature 0, are the most
     visited.

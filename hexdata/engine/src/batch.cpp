@@ -26,9 +26,10 @@ void check_row(const PackedPositions& positions, std::size_t row) {
     const std::uint8_t* white = positions.white + row * bytes;
     for (int byte = 0; byte < bytes; ++byte)
         if ((black[byte] & white[byte]) != 0)
-            throw std::invalid_argument("row " + std::to_string(row) + ": cell " +
-                                        std::to_string(8 * byte + std::countr_zero<unsigned>(black[byte] & white[byte])) +
-                                        " has a stone of both colours");
+            throw std::invalid_argument(
+                "row " + std::to_string(row) + ": cell " +
+                std::to_string(8 * byte + std::countr_zero<unsigned>(black[byte] & white[byte])) +
+                " has a stone of both colours");
     if ((black[bytes - 1] | white[bytes - 1]) >> used_in_last != 0)
         throw std::invalid_argument("row " + std::to_string(row) + ": a packed bit lies off the board of size " +
                                     std::to_string(positions.size));
@@ -51,7 +52,8 @@ PositionKeys key_positions(const PackedPositions& positions, const std::uint8_t*
     for (std::size_t row = 0; row < positions.count; ++row) {
         check_row(positions, row);
         if (to_move[row] > 1)
-            throw std::invalid_argument("row " + std::to_string(row) + ": to_move must be 0 (black) or 1 (white), not " +
+            throw std::invalid_argument("row " + std::to_string(row) +
+                                        ": to_move must be 0 (black) or 1 (white), not " +
                                         std::to_string(to_move[row]));
         ImageKeys keys = empty;
         std::array<int, 2> stones{};
@@ -78,8 +80,8 @@ Column<std::uint8_t> winners(const PackedPositions& positions) {
         check_row(positions, row);
         Rows black{};
         Rows white{};
-        for_each_stone(positions.black + row * bytes, bytes, [&](int cell) { black[cell / size] |= 1u << cell % size; });
-        for_each_stone(positions.white + row * bytes, bytes, [&](int cell) { white[cell % size] |= 1u << cell / size; });
+        for_each_stone(positions.black + row * bytes, bytes, [&](int c) { black[c / size] |= 1u << c % size; });
+        for_each_stone(positions.white + row * bytes, bytes, [&](int c) { white[c % size] |= 1u << c / size; });
         result.data[row] = joins_ends(black, size) ? 0 : joins_ends(white, size) ? 1 : 2;
     }
     return result;

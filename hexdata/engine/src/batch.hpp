@@ -19,8 +19,8 @@ struct Column {
     std::unique_ptr<T[]> data;
 };
 
-// `count` positions of one size, each colour's stones packed into packed_bytes(size) bytes a row, cell c in bit c & 7 of
-// byte c >> 3. A view: the caller keeps the memory.
+// `count` positions of one size, each colour's stones packed into packed_bytes(size) bytes a row, cell c in bit c & 7
+// of byte c >> 3. A view: the caller keeps the memory.
 struct PackedPositions {
     int size;
     std::size_t count;

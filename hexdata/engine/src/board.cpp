@@ -92,7 +92,8 @@ void Board::toggle(int cell, Colour colour) {
 
 void Board::play(int cell, Colour colour) {
     if (cell < 0 || cell >= cells())
-        throw std::invalid_argument("cell " + std::to_string(cell) + " is not on a board of size " + std::to_string(size_));
+        throw std::invalid_argument("cell " + std::to_string(cell) + " is not on a board of size " +
+                                    std::to_string(size_));
     if (stone(cell)) throw std::invalid_argument("cell " + std::to_string(cell) + " already has a stone");
     if (winner_)
         throw std::invalid_argument("cell " + std::to_string(cell) + " cannot be played: " + name_of(*winner_) +

@@ -1,4 +1,4 @@
-// The rules: stones, turns, undo and the winner. Black joins the top row to the bottom row, White the left to the right.
+// The rules: stones, turns, undo and the winner. Black joins the top row to the bottom, White the left to the right.
 //
 //      a  b  c          (r,c) touches (r-1,c) (r-1,c+1)
 //     1 .  .  .                   (r,c-1)     (r,c+1)

@@ -1,9 +1,9 @@
 // 128-bit Zobrist keys of a position and of its four images. The constants are fixed for ever: data sets refer to them.
 //
 // Word i of the key constants is number i of the splitmix64 stream with seed kKeySeed. A 128-bit constant is two
-// neighbouring words, the high one first: constant k is words 2k and 2k+1. Constant colour * 361 + cell stands for a stone
-// (cell = row * size + column), constant 722 for White to move, constant 723 + size for the board size. A key is the
-// exclusive or of the constants of everything that holds.
+// neighbouring words, the high one first: constant k is words 2k and 2k+1. Constant colour * 361 + cell stands for a
+// stone (cell = row * size + column), constant 722 for White to move, constant 723 + size for the board size. A key is
+// the exclusive or of the constants of everything that holds.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,9 @@ inline void toggle(ImageKeys& keys, const ImageKeys& change) {
     for (int s = 0; s < 4; ++s) keys[s] = keys[s] ^ change[s];
 }
 
-inline void toggle_stone(ImageKeys& keys, int size, int colour, int cell) { toggle(keys, stone_keys(size)[colour][cell]); }
+inline void toggle_stone(ImageKeys& keys, int size, int colour, int cell) {
+    toggle(keys, stone_keys(size)[colour][cell]);
+}
 
 // Passing the turn changes all four keys by the same constant, because an image swaps the side to move or keeps it.
 Key side_key();
@@ -57,9 +59,9 @@ inline void toggle_side(ImageKeys& keys) {
 
 inline Key orbit_key(const ImageKeys& keys) { return *std::min_element(keys.begin(), keys.end()); }
 
-// The symmetry that maps a position to the image that rows store: the one with the smallest key among the images in which
-// Black moved first (equally many stones and Black to move, or one more black stone and White to move), or among all four
-// if there is none. Ties go to the smaller symmetry.
+// The symmetry that maps a position to the image that rows store: the one with the smallest key among the images in
+// which Black moved first (equally many stones and Black to move, or one more black stone and White to move), or among
+// all four if there is none. Ties go to the smaller symmetry.
 int stored_symmetry(const ImageKeys& keys, int black_stones, int white_stones, bool white_to_move);
 
 }  // namespace hexdata

@@ -72,8 +72,8 @@ PlayerSpec::Range PlayerSpec::take_range(std::string_view key, std::uint32_t lea
     const bool parsed = parse(view.substr(0, dash), range.low) &&
                         parse(dash == std::string_view::npos ? view : view.substr(dash + 1), range.high);
     if (!parsed || range.low < least || range.high > most || range.low > range.high)
-        refuse("parameter '" + name + "' must be a number or a rising range like 200-400 within " + std::to_string(least) +
-               " to " + std::to_string(most) + ", not '" + value + "'");
+        refuse("parameter '" + name + "' must be a number or a rising range like 200-400 within " +
+               std::to_string(least) + " to " + std::to_string(most) + ", not '" + value + "'");
     return range;
 }
 
@@ -82,8 +82,8 @@ double PlayerSpec::take_number(std::string_view key, double standard, double lea
     if (!take(key, value)) return standard;
     double number = 0;
     if (!parse(std::string_view(value), number) || !(number >= least && number <= most))
-        refuse("parameter '" + std::string(key) + "' must be a number from " + shown(least) + " to " + shown(most) + ", not '" +
-               value + "'");
+        refuse("parameter '" + std::string(key) + "' must be a number from " + shown(least) + " to " + shown(most) +
+               ", not '" + value + "'");
     return number;
 }
 

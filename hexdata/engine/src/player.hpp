@@ -1,4 +1,5 @@
-// Players by name: `random`, `uct:playouts=200-400,exploration=0.5`. A new player is one class and one line in make_player.
+// Players by name: `random`, `uct:playouts=200-400,exploration=0.3`. A new player is one class and one branch of
+// make_player.
 #pragma once
 
 #include <cstdint>

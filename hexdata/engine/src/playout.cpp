@@ -13,8 +13,8 @@ constexpr int kStride = PlayoutBoard::kStride;
 // The six neighbours in the order of a walk around the cell.
 constexpr std::array<int, 6> kRing{-kStride, -kStride + 1, 1, kStride, kStride - 1, -1};
 
-// For each colour and each contents of the ring (two bits a neighbour), the directions whose empty cell lies between two
-// stones of that colour: the other half of the bridge that a stone in the middle has just cut.
+// For each colour and each contents of the ring (two bits a neighbour), the directions whose empty cell lies between
+// two stones of that colour: the other half of the bridge that a stone in the middle has just cut.
 constexpr std::array<std::array<std::uint8_t, 4096>, 2> make_saving_directions() {
     std::array<std::array<std::uint8_t, 4096>, 2> table{};
     for (int colour = 0; colour < 2; ++colour)

@@ -30,12 +30,12 @@ public:
         rows_[colour][point / kStride - 1] |= 1u << (point % kStride - 1);
     }
 
-    // The cell that saves a bridge of `colour` after the other side's move at `intruder`; kNoPoint if no bridge is hurt.
-    // If several are, one of them at random.
+    // The cell that saves a bridge of `colour` after the other side's move at `intruder`; kNoPoint if no bridge is
+    // hurt. If several are, one of them at random.
     Point saving_reply(Point intruder, int colour, Rng& rng) const;
 
-    // Fills the board from the position after `last` with `mover` to move and says whether Black joins the edges. `points`
-    // holds every empty point (more do not matter) and is left shuffled.
+    // Fills the board from the position after `last` with `mover` to move and says whether Black joins the edges.
+    // `points` holds every empty point (more do not matter) and is left shuffled.
     bool black_wins(std::vector<Point>& points, Point last, int mover, Rng& rng);
 
 private:

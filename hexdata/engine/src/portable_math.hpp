@@ -1,4 +1,4 @@
-// log and exp from + - * / alone. The C library's differ in the last bit between machines, and a last bit changes a game.
+// log and exp from + - * / alone. The C library's differ in the last bit between machines, and one bit changes a game.
 #pragma once
 
 namespace hexdata {

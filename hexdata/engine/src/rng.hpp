@@ -1,4 +1,4 @@
-// Integer random numbers that are the same on every machine: splitmix64 for constants and seeds, xoshiro256** for streams.
+// Integer random numbers, the same on every machine: splitmix64 for constants and seeds, xoshiro256** for streams.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ constexpr std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t index) {
 // xoshiro256** (Blackman and Vigna 2018): 32 bytes of state, lives on the stack of one move's search.
 class Rng {
 public:
-    // Streams of different (seed, stream) pairs are unrelated, so a move's numbers do not depend on the moves before it.
+    // Streams of different (seed, stream) pairs are unrelated: a move's numbers do not depend on the moves before it.
     Rng(std::uint64_t seed, std::uint64_t stream);
 
     std::uint64_t next() {

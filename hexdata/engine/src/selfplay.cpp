@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint8_t kEndedByChain = 0;
 
-// Integer weights, so that the draw itself is exact: the visits at temperature 1, else visits^(1/T) in units of 2^-32 of the
-// largest.
+// Integer weights, so that the draw itself is exact: the visits at temperature 1, else visits^(1/T) in units of 2^-32
+// of the largest.
 std::uint64_t weight(std::uint32_t visits, std::uint32_t most, double temperature) {
     if (temperature == 1.0) return visits;
     const double exponent = portable_log(static_cast<double>(visits) / most) / temperature;
@@ -35,12 +35,14 @@ Cell draw(const std::vector<Visits>& visits, double temperature, Rng& rng) {
 }
 
 void play_opening(Board& board, const std::vector<int>& opening, std::size_t game) {
-    for (std::size_t ply = 0; ply < opening.size(); ++ply) try {
+    for (std::size_t ply = 0; ply < opening.size(); ++ply) {
+        try {
             board.play(opening[ply]);
         } catch (const std::invalid_argument& error) {
             throw std::invalid_argument("opening " + std::to_string(game) + ", ply " + std::to_string(ply) + ": " +
                                         error.what());
         }
+    }
 }
 
 void append_move(GameRecords& records, Cell move, const Thought& thought, bool sampled) {
@@ -60,7 +62,8 @@ void append_move(GameRecords& records, Cell move, const Thought& thought, bool s
 Thought think_once(const Board& board, const std::string& player, std::uint64_t seed, const Poll& poll) {
     const std::unique_ptr<Player> thinker = make_player(player);
     if (board.winner())
-        throw std::invalid_argument(std::string("there is nothing to search: ") + name_of(*board.winner()) + " has won");
+        throw std::invalid_argument(std::string("there is nothing to search: ") + name_of(*board.winner()) +
+                                    " has won");
     Rng rng(seed, board.moves().size());
     Thought thought;
     thinker->think(board, rng, poll, thought);
@@ -72,8 +75,8 @@ GameRecords play_games(int size, const std::string& black, const std::string& wh
                        const Dither& dither, const Poll& poll) {
     check_size(size);
     if (openings.size() != seeds.size())
-        throw std::invalid_argument("seeds must be as many as openings (" + std::to_string(openings.size()) + "), not " +
-                                    std::to_string(seeds.size()));
+        throw std::invalid_argument("seeds must be as many as openings (" + std::to_string(openings.size()) +
+                                    "), not " + std::to_string(seeds.size()));
     if (dither.moves < 0)
         throw std::invalid_argument("dither_moves must be 0 or more, not " + std::to_string(dither.moves));
     // The negation also catches a temperature that is not a number.

@@ -10,7 +10,7 @@
 
 namespace hexdata {
 
-// After the opening, the first `moves` searched moves are drawn with probability proportional to visits^(1/temperature);
+// After the opening, the first `moves` moves are drawn with probability proportional to visits^(1/temperature);
 // a temperature of 0 takes the most visited, as later moves do.
 struct Dither {
     int moves;

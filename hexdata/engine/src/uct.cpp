@@ -13,10 +13,15 @@ namespace {
 
 constexpr int kLanes = 8;
 constexpr std::uint32_t kMaxPlayouts = 100'000'000;
-// 2^23 children are 220 MB; a search that fills them goes on without expanding.
+// 2^23 children are 200 MB; a search that fills them goes on without expanding.
 constexpr std::size_t kMaxChildren = std::size_t{1} << 23;
+// Against 2 on 9x9 with 400 playouts, 1 scored 46 % and 4 52 % (324 games, +-5 %).
 constexpr std::uint32_t kExpansionVisits = 2;
-constexpr double kExploration = 0.5;
+// Between what is best at small and at larger budgets. Scores against 0.2 on 9x9: with 400 playouts 0.1 46 %, 0.15 49 %,
+// 0.25 47 % (486 games, +-4 %); with 3000 playouts 0.1 33 %, 0.35 62 % (162 games, +-7 %).
+constexpr double kExploration = 0.25;
+// The value of a move that was never tried: as good as a win. Against it, on 9x9 with 400 playouts, 0.7 scored 10 %
+// (exploration 0.5) and 10, which tries every move once before any twice, 44 % (exploration 0.2; 324 games, +-5 %).
 constexpr float kFirstPlay = 1.0F;
 constexpr float kNever = -1.0e9F;
 constexpr std::uint32_t kLogTable = 4096;
@@ -88,7 +93,8 @@ std::uint32_t UctPlayer::select(std::uint32_t first, std::uint16_t groups, std::
     // Of equal scores the child that comes first, so that a bridge's reply is tried before the others.
     int winner = 0;
     for (int lane = 1; lane < kLanes; ++lane)
-        if (best[lane] > best[winner] || (best[lane] == best[winner] && best_group[lane] < best_group[winner])) winner = lane;
+        if (best[lane] > best[winner] || (best[lane] == best[winner] && best_group[lane] < best_group[winner]))
+            winner = lane;
     return first + static_cast<std::uint32_t>(best_group[winner] * kLanes + winner);
 }
 
@@ -113,7 +119,7 @@ void UctPlayer::think(const Board& board, Rng& rng, const Poll& poll, Thought& t
     const int root_mover = index_of(board.to_move());
     const Point root_last =
         board.moves().empty() ? PlayoutBoard::kNoPoint : PlayoutBoard::point(size, board.moves().back());
-    const std::uint32_t budget = playouts_.low + static_cast<std::uint32_t>(rng.below64(playouts_.high - playouts_.low + 1));
+    const std::uint32_t budget = playouts_.low + rng.below(playouts_.high - playouts_.low + 1);
 
     tree_.clear();
     std::uint16_t root_groups = 0;

@@ -1,5 +1,5 @@
-// The `uct` player: UCB1 over a tree of win counts, one bridge-saving playout per descent. No knowledge, no RAVE: the plain
-// yardstick that the other players are measured against, and the generator of first data.
+// The `uct` player: UCB1 over a tree of win counts, one bridge-saving playout per descent. No knowledge, no RAVE: the
+// plain yardstick that the other players are measured against, and the generator of first data.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ public:
 private:
     using Point = PlayoutBoard::Point;
 
-    // The children of one node lie side by side, padded to whole groups of kLanes so that selection runs over full vectors.
-    // The tree of one move lives in these arrays and is forgotten before the next: an inherited tree would make the
-    // visits depend on the moves before. 26 bytes a child, at most kMaxChildren of them.
+    // The children of one node lie side by side, padded to whole groups of kLanes so that selection runs over full
+    // vectors. The tree of one move lives in these arrays and is forgotten before the next: an inherited tree would
+    // make the visits depend on the moves before. 24 bytes a child, at most about kMaxChildren of them.
     struct Tree {
         // What selection reads: the win rate and 1/sqrt(visits), kept up to date at each visit.
         std::vector<float> mean;
@@ -37,7 +37,7 @@ private:
         std::size_t size() const { return move.size(); }
     };
 
-    // Appends the children of a node; an exploited bridge's reply comes first, the rest in random order.
+    // Appends the children of a node; the reply that saves a bridge comes first, the rest in random order.
     std::uint32_t expand(const PlayoutBoard& board, Point last, int mover, Rng& rng, std::uint16_t& groups);
     std::uint32_t select(std::uint32_t first, std::uint16_t groups, std::uint32_t parent_visits) const;
     void record(std::uint32_t child, bool won);
