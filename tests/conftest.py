@@ -6,8 +6,11 @@ import pyarrow as pa
 import pytest
 
 from hexdata import generate
+from hexdata.kernels import pin_kernels
 from hexdata.params import GamesParams
 from hexdata.records import read_folder, write_whole
+
+pin_kernels()  # before any test imports torch
 
 SMALL_GAMES = GamesParams(
     shards=3,
