@@ -3,4 +3,11 @@
 
 namespace nb = nanobind;
 
-NB_MODULE(_core, m) { m.doc() = "hexdata's C++ core"; }
+namespace hexdata {
+void bind_solver(nb::module_& m);
+}
+
+NB_MODULE(_core, m) {
+  m.doc() = "hexdata's C++ core";
+  hexdata::bind_solver(m);
+}
