@@ -11,9 +11,33 @@ is the words ``2k`` (high) and ``2k + 1`` (low) of the splitmix64 stream with se
 
 from pathlib import Path
 
-from hexdata.engine._core import Board, keys, play_games, replay, search, transform, winners
+from hexdata.engine._core import (
+    Board,
+    Solution,
+    keys,
+    play_games,
+    replay,
+    search,
+    solve,
+    solve_batch,
+    transform,
+    winners,
+)
 
-__all__ = ["ENGINE_VERSION", "KEY_SEED", "Board", "keys", "play_games", "replay", "search", "transform", "winners"]
+__all__ = [
+    "ENGINE_VERSION",
+    "KEY_SEED",
+    "Board",
+    "Solution",
+    "keys",
+    "play_games",
+    "replay",
+    "search",
+    "solve",
+    "solve_batch",
+    "transform",
+    "winners",
+]
 
 ENGINE_VERSION = int((Path(__file__).parent / "VERSION").read_text())
 """Grows when any player or the solver would give other bytes for the same arguments."""

@@ -1,0 +1,102 @@
+// The Python face of the solver.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "solver.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace hexdata {
+
+namespace {
+
+using Stones = std::tuple<std::vector<int>, std::vector<int>, std::string>;
+
+std::string name_of(Winner w) { return w == Winner::kBlack ? "black" : w == Winner::kWhite ? "white" : "unknown"; }
+
+SolvePosition checked(int size, const Stones& stones) {
+  const auto& [black, white, to_move] = stones;
+  if (size < 2 || size > 19) throw std::invalid_argument("size must be 2 to 19, not " + std::to_string(size));
+  if (to_move != "black" && to_move != "white")
+    throw std::invalid_argument("to_move must be 'black' or 'white', not '" + to_move + "'");
+  std::vector<bool> taken(size_t(size) * size);
+  for (const auto* cells : {&black, &white})
+    for (const int cell : *cells) {
+      if (cell < 0 || cell >= size * size)
+        throw std::invalid_argument("cell " + std::to_string(cell) + " is not on a board of size " + std::to_string(size));
+      if (taken[cell]) throw std::invalid_argument("cell " + std::to_string(cell) + " holds more than one stone");
+      taken[cell] = true;
+    }
+  return {size, black, white, to_move == "black" ? kBlack : kWhite};
+}
+
+SolveOptions options_of(bool all_moves, uint64_t limit_nodes, double limit_seconds, double table_mb, int threads) {
+  if (threads < 1) throw std::invalid_argument("threads must be at least 1, not " + std::to_string(threads));
+  if (!(table_mb > 0)) throw std::invalid_argument("table_mb must be positive");
+  if (!(limit_seconds >= 0)) throw std::invalid_argument("limit_seconds must not be negative");
+  return {all_moves, limit_nodes, limit_seconds, static_cast<size_t>(table_mb * 1048576.0), threads};
+}
+
+// Runs without the GIL; about ten times a second the calling thread takes it to look for Ctrl-C.
+std::vector<Solution> run(const std::vector<SolvePosition>& positions, const SolveOptions& options) {
+  std::atomic<bool> stop{false};
+  bool raised = false;
+  std::vector<Solution> solutions;
+  {
+    nb::gil_scoped_release release;
+    solutions = solve_all(positions, options, stop, [&] {
+      nb::gil_scoped_acquire acquire;
+      if (!raised && PyErr_CheckSignals() != 0) {
+        raised = true;
+        stop = true;
+      }
+    });
+  }
+  if (raised) throw nb::python_error();
+  return solutions;
+}
+
+}  // namespace
+
+void bind_solver(nb::module_& m) {
+  nb::class_<Solution>(m, "Solution", "What was proved of one position.")
+      .def_prop_ro("winner", [](const Solution& s) { return name_of(s.winner); })
+      .def_ro("winning_moves", &Solution::winning_moves)
+      .def_ro("losing_moves", &Solution::losing_moves)
+      .def_ro("unknown_moves", &Solution::unknown_moves)
+      .def_ro("line", &Solution::line)
+      .def_ro("nodes", &Solution::nodes)
+      .def_ro("expansions", &Solution::expansions)
+      .def_ro("cpu_seconds", &Solution::cpu_seconds)
+      .def("__repr__", [](const Solution& s) { return "<Solution winner=" + name_of(s.winner) + ">"; });
+
+  m.def(
+      "solve",
+      [](int size, std::vector<int> black, std::vector<int> white, std::string to_move, bool all_moves,
+         uint64_t limit_nodes, double limit_seconds, double table_mb, int threads) {
+        return run({checked(size, {std::move(black), std::move(white), std::move(to_move)})},
+                   options_of(all_moves, limit_nodes, limit_seconds, table_mb, threads))[0];
+      },
+      "size"_a, "black"_a, "white"_a, "to_move"_a, nb::kw_only(), "all_moves"_a = false, "limit_nodes"_a = 0,
+      "limit_seconds"_a = 0.0, "table_mb"_a = 64.0, "threads"_a = 1,
+      "Prove who wins a position, and by which moves.");
+
+  m.def(
+      "solve_batch",
+      [](int size, const std::vector<Stones>& positions, bool all_moves, uint64_t limit_nodes, double limit_seconds,
+         double table_mb, int threads) {
+        std::vector<SolvePosition> list;
+        for (const Stones& p : positions) list.push_back(checked(size, p));
+        return run(list, options_of(all_moves, limit_nodes, limit_seconds, table_mb, threads));
+      },
+      "size"_a, "positions"_a, nb::kw_only(), "all_moves"_a = false, "limit_nodes"_a = 0, "limit_seconds"_a = 0.0,
+      "table_mb"_a = 64.0, "threads"_a = 1,
+      "Solve many positions of one size, each from an empty table; threads take different positions.");
+}
+
+}  // namespace hexdata

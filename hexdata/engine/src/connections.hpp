@@ -1,0 +1,420 @@
+// Virtual connections of one colour by H-search (Anshelevich 2002): AND over stones, empty cells and edges, OR over
+// semi-connections whose carriers have nothing in common.
+//
+// Endpoints are the empty cells and the captains of own groups, named by their cell, and the two own edges, named
+// `cells` and `cells + 1`; groups that touch an edge are that edge. A full connection holds if the opponent moves first,
+// a semi-connection if its owner does. An empty endpoint counts as own. No carrier holds one of its endpoints.
+#pragma once
+
+#include <vector>
+
+#include "bits.hpp"
+
+namespace hexdata {
+
+struct ConnectionLimits {
+  bool limit_fulls = true;      // keep a new full only if it shrinks what a pair's fulls have in common
+  bool limit_or = true;         // look for one union per common cell instead of all minimal unions
+  bool edge_midpoints = false;  // let the AND rule pass through an edge
+};
+
+// A known connection from a cell to an own edge: valid where the opponent has no stone in the carrier.
+template <int W>
+struct EdgeTemplate {
+  int cell;
+  int side;
+  Bits<W> carrier;
+};
+
+// One colour's connections. The pair table (E * (E - 1) / 2 headers, 100 KB on 8x8) and the carrier arena live as long as
+// the object and are reused by every build.
+template <int W>
+class Connections {
+ public:
+  using Set = Bits<W>;
+  static constexpr int kMaxEnds = Geometry<W>::kMaxCells + 2;
+
+  enum class Stop { kNever, kFull, kSemi };  // which edge-to-edge connection ends the build
+
+  explicit Connections(const Geometry<W>& g) : g_(g), first_edge_(g.cells), pairs_(size_t(g.cells + 2) * (g.cells + 1) / 2) {
+    arena_.reserve(1 << 14);
+  }
+
+  ConnectionLimits limits;
+  // captured[x]: the cells that an own stone on the empty cell x captures.
+  std::array<Set, kMaxEnds> captured;
+
+  void build(Colour colour, const Set& own, const Set& opponent, const std::vector<EdgeTemplate<W>>& templates, Stop stop);
+
+  bool has_full() const { return edge_pair().fulls > 0; }
+  bool has_semi() const { return edge_pair().semis > 0; }
+
+  // What all edge-to-edge semi-connections have in common; every cell if there is none.
+  Set semi_intersection() const {
+    Set common = g_.all;
+    const Pair& p = edge_pair();
+    for (int i = 0; i < p.semis; ++i) common &= arena_[p.semi_at + i];
+    return common;
+  }
+  Set smallest_semi() const { return smallest(edge_pair().semi_at, edge_pair().semis); }
+  Set smallest_full() const { return smallest(edge_pair().full_at, edge_pair().fulls); }
+  // Edge-to-edge semis, enough of them to have no more in common than all.
+  Set semi_support() const {
+    const Set target = semi_intersection();
+    Set common = g_.all, used;
+    const Pair& p = edge_pair();
+    for (int i = 0; i < p.semis && common != target; ++i) {
+      const Set& s = arena_[p.semi_at + i];
+      if (common.subset_of(s)) continue;
+      common &= s;
+      used |= s;
+    }
+    return used;
+  }
+
+  // For each pair with a full: f(x, y, what its fulls have in common).
+  template <typename F>
+  void for_each_linked(F&& f) const {
+    for (int y = 1; y < first_edge_ + 2; ++y)
+      for (int x = 0; x < y; ++x)
+        if (const Pair& p = pairs_[index(x, y)]; p.fulls) f(x, y, p.full_common);
+  }
+  // Every carrier, for tests: f(x, y, is_full, carrier).
+  template <typename F>
+  void for_each_carrier(F&& f) const {
+    for (int y = 1; y < first_edge_ + 2; ++y)
+      for (int x = 0; x < y; ++x) {
+        const Pair& p = pairs_[index(x, y)];
+        for (int i = 0; i < p.fulls; ++i) f(x, y, true, arena_[p.full_at + i]);
+        for (int i = 0; i < p.semis; ++i) f(x, y, false, arena_[p.semi_at + i]);
+      }
+  }
+  // The endpoint that an own stone belongs to, or the cell itself if it is empty.
+  int endpoint(int cell) const { return own_.test(cell) ? captain_[cell] : cell; }
+  bool is_empty_end(int x) const { return x < first_edge_ && empty_.test(x); }
+  uint64_t carriers_added() const { return added_; }
+
+ private:
+  // 40 bytes on 8x8. The fulls [0, processed) have been combined with their partners, the others wait.
+  struct Pair {
+    Set full_common;       // of all fulls
+    Set processed_common;  // of the processed fulls, or less
+    Set semi_common;       // of all semis, or less
+    uint32_t full_at, semi_at;
+    uint16_t fulls, processed, semis, seen;  // seen: the semis that an OR has already looked at
+    uint16_t full_room, semi_room;
+    bool waits_for_and, waits_for_or;
+  };
+
+  static int index(int x, int y) { return x < y ? y * (y - 1) / 2 + x : x * (x - 1) / 2 + y; }
+  Pair& pair(int x, int y) { return pairs_[index(x, y)]; }
+  const Pair& edge_pair() const { return pairs_[index(first_edge_, first_edge_ + 1)]; }
+  Set cap(int x) const { return is_empty_end(x) ? captured[x] : Set{}; }
+
+  Set smallest(uint32_t at, int count) const {
+    Set best = g_.all;
+    for (int i = 0; i < count; ++i)
+      if (arena_[at + i].count() < best.count()) best = arena_[at + i];
+    return best;
+  }
+
+  void find_groups(Colour colour);
+  void add_full(int x, int y, const Set& carrier);
+  void add_semi(int x, int y, const Set& carrier);
+  void and_rule(int x, int z, const Set& carrier);
+  void join(int x, int y, int z, const Set& through, const Set& usable);
+  void or_rule(int x, int y);
+  void all_unions(const Set& left, const Set& together, const Set& usable);
+  uint32_t room(uint32_t at, int used, uint16_t& room);
+
+  const Geometry<W>& g_;
+  const int first_edge_;
+  Set own_, empty_;
+  std::vector<Pair> pairs_;
+  std::vector<Set> arena_, scratch_, unions_;
+  std::array<int16_t, kMaxEnds> captain_;
+  std::array<Set, kMaxEnds> linked_cells_;      // [x]: the cells that have a processed full with x
+  std::array<uint8_t, kMaxEnds> linked_edges_;  // [x]: the same for the two edges
+  std::vector<std::pair<int16_t, int16_t>> and_queue_, or_queue_;
+  uint64_t added_ = 0;
+};
+
+template <int W>
+void Connections<W>::find_groups(Colour colour) {
+  Set left = own_;
+  const auto link = [&](const Set& around, int end) {
+    (around & empty_).for_each([&](int cell) { add_full(cell, end, Set{}); });
+  };
+  for (int side = 0; side < 2; ++side) {
+    const Set row = g_.edge_row[colour][side];
+    const Set group = g_.flood(row & own_, own_);
+    group.for_each([&](int cell) { captain_[cell] = static_cast<int16_t>(first_edge_ + side); });
+    left -= group;
+    link(g_.grow(group) | row, first_edge_ + side);
+  }
+  while (left.any()) {
+    const int head = left.first();
+    const Set group = g_.flood(Set::of(head), own_);
+    group.for_each([&](int cell) { captain_[cell] = static_cast<int16_t>(head); });
+    left -= group;
+    link(g_.grow(group), head);
+  }
+}
+
+template <int W>
+void Connections<W>::build(Colour colour, const Set& own, const Set& opponent,
+                           const std::vector<EdgeTemplate<W>>& templates, Stop stop) {
+  own_ = own;
+  empty_ = g_.all - own - opponent;
+  for (Pair& p : pairs_) p = Pair{g_.all, g_.all, g_.all, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
+  arena_.clear();
+  and_queue_.clear();
+  or_queue_.clear();
+  linked_cells_.fill(Set{});
+  linked_edges_.fill(0);
+
+  empty_.for_each([&](int x) {
+    for (int d = 0; d < 3; ++d)  // the other three directions name the same pairs
+      if (const int y = g_.next[x][d]; y >= 0 && empty_.test(y)) add_full(x, y, Set{});
+  });
+  find_groups(colour);
+  for (const EdgeTemplate<W>& t : templates) {
+    if (opponent.test(t.cell) || t.carrier.intersects(opponent)) continue;
+    const int x = endpoint(t.cell);
+    if (x < first_edge_) add_full(x, first_edge_ + t.side, t.carrier - own);
+  }
+
+  size_t and_head = 0, or_head = 0;
+  const Pair& goal = edge_pair();
+  for (;;) {
+    while (and_head < and_queue_.size()) {
+      const auto [x, y] = and_queue_[and_head++];
+      Pair& p = pair(x, y);
+      p.waits_for_and = false;
+      while (p.processed < p.fulls) {
+        const Set carrier = arena_[p.full_at + p.processed++];
+        p.processed_common &= carrier;
+        if (x < first_edge_) linked_cells_[y].set(x);
+        else linked_edges_[y] |= uint8_t(1 << (x - first_edge_));
+        if (y < first_edge_) linked_cells_[x].set(y);
+        else linked_edges_[x] |= uint8_t(1 << (y - first_edge_));
+        and_rule(x, y, carrier);
+        and_rule(y, x, carrier);
+      }
+      if (goal.fulls && stop != Stop::kNever) return;
+      if (goal.semis && stop == Stop::kSemi) return;
+    }
+    if (or_head == or_queue_.size()) return;
+    const auto [x, y] = or_queue_[or_head++];
+    pair(x, y).waits_for_or = false;
+    or_rule(x, y);
+    if (goal.fulls && stop != Stop::kNever) return;
+  }
+}
+
+// Lists double in the arena; what they leave behind is lost until the next build.
+template <int W>
+uint32_t Connections<W>::room(uint32_t at, int used, uint16_t& room) {
+  if (used < room) return at;
+  const uint16_t bigger = room == 0 ? 2 : static_cast<uint16_t>(room * 2);
+  const auto start = static_cast<uint32_t>(arena_.size());
+  arena_.resize(start + bigger);
+  for (int i = 0; i < used; ++i) arena_[start + i] = arena_[at + i];
+  room = bigger;
+  return start;
+}
+
+template <int W>
+void Connections<W>::add_full(int x, int y, const Set& carrier) {
+  Pair& p = pair(x, y);
+  bool replaces = p.fulls == 0;
+  for (int i = 0; i < p.fulls; ++i) {
+    const Set& f = arena_[p.full_at + i];
+    if (f.subset_of(carrier)) return;
+    replaces |= carrier.subset_of(f);
+  }
+  if (limits.limit_fulls && !replaces && p.full_common.subset_of(carrier)) return;
+  if (p.fulls && replaces) {
+    int kept = 0, kept_processed = 0;
+    for (int i = 0; i < p.fulls; ++i) {
+      const Set f = arena_[p.full_at + i];
+      if (carrier.subset_of(f)) continue;
+      arena_[p.full_at + kept++] = f;
+      if (i < p.processed) ++kept_processed;
+    }
+    p.fulls = static_cast<uint16_t>(kept);
+    p.processed = static_cast<uint16_t>(kept_processed);
+  }
+  int kept = 0, kept_seen = 0;
+  for (int i = 0; i < p.semis; ++i) {
+    const Set s = arena_[p.semi_at + i];
+    if (carrier.subset_of(s)) continue;
+    arena_[p.semi_at + kept++] = s;
+    if (i < p.seen) ++kept_seen;
+  }
+  p.semis = static_cast<uint16_t>(kept);
+  p.seen = static_cast<uint16_t>(kept_seen);
+  p.full_at = room(p.full_at, p.fulls, p.full_room);
+  arena_[p.full_at + p.fulls++] = carrier;
+  p.full_common &= carrier;
+  ++added_;
+  if (!p.waits_for_and) {
+    p.waits_for_and = true;
+    and_queue_.emplace_back(x, y);
+  }
+}
+
+template <int W>
+void Connections<W>::add_semi(int x, int y, const Set& carrier) {
+  Pair& p = pair(x, y);
+  for (int i = 0; i < p.fulls; ++i)
+    if (arena_[p.full_at + i].subset_of(carrier)) return;
+  bool replaces = false;
+  for (int i = 0; i < p.semis; ++i) {
+    const Set& s = arena_[p.semi_at + i];
+    if (s.subset_of(carrier)) return;
+    replaces |= carrier.subset_of(s);
+  }
+  if (replaces) {
+    int kept = 0, kept_seen = 0;
+    for (int i = 0; i < p.semis; ++i) {
+      const Set s = arena_[p.semi_at + i];
+      if (carrier.subset_of(s)) continue;
+      arena_[p.semi_at + kept++] = s;
+      if (i < p.seen) ++kept_seen;
+    }
+    p.semis = static_cast<uint16_t>(kept);
+    p.seen = static_cast<uint16_t>(kept_seen);
+  }
+  p.semi_at = room(p.semi_at, p.semis, p.semi_room);
+  arena_[p.semi_at + p.semis++] = carrier;
+  p.semi_common &= carrier;
+  ++added_;
+  if (!p.waits_for_or && p.semi_common.subset_of(cap(x) | cap(y))) {
+    p.waits_for_or = true;
+    or_queue_.emplace_back(x, y);
+  }
+}
+
+// Combines the full (x, z, carrier) with every processed full (z, y).
+template <int W>
+void Connections<W>::and_rule(int x, int z, const Set& carrier) {
+  if (z >= first_edge_ && !limits.edge_midpoints) return;
+  Set through = carrier;
+  Set usable;
+  if (is_empty_end(z)) {
+    through.set(z);
+    usable = captured[z];
+  }
+  if (const Set more = cap(x); !more.intersects(usable)) usable |= more;
+  if (usable.any()) {
+    // A captured set that holds an endpoint promises nothing once the endpoint is own.
+    if (z < first_edge_ && usable.test(z)) usable = Set{};
+    if (x < first_edge_ && usable.test(x)) usable = Set{};
+  }
+  Set targets = linked_cells_[z] - through;
+  if (x < first_edge_) targets.reset(x);
+  targets.for_each([&](int y) { join(x, y, z, through, usable); });
+  for (int side = 0; side < 2; ++side)
+    if (linked_edges_[z] >> side & 1 && x != first_edge_ + side) join(x, first_edge_ + side, z, through, usable);
+}
+
+template <int W>
+void Connections<W>::join(int x, int y, int z, const Set& through, const Set& usable) {
+  const int at = index(z, y);
+  Set extra = usable;
+  if (const Set more = cap(y); !more.intersects(extra)) extra |= more;
+  if (extra.any()) {
+    if (y < first_edge_ && extra.test(y)) extra = usable.test(y) ? Set{} : usable;
+    if ((x < first_edge_ && extra.test(x)) || (z < first_edge_ && extra.test(z))) extra = usable;
+    if (y < first_edge_ && extra.test(y)) extra = Set{};
+  }
+  if (!(pairs_[at].processed_common & through).subset_of(extra)) return;
+  const bool full = !is_empty_end(z);
+  for (int i = 0; i < pairs_[at].processed; ++i) {
+    const Set other = arena_[pairs_[at].full_at + i];
+    if (x < first_edge_ && other.test(x)) continue;
+    const Set both = through & other;
+    Set result = through | other;
+    if (both.any()) {
+      if (!both.subset_of(extra)) continue;
+      result |= extra;
+    }
+    if (full)
+      add_full(x, y, result);
+    else
+      add_semi(x, y, result);
+  }
+}
+
+template <int W>
+void Connections<W>::or_rule(int x, int y) {
+  Pair& p = pair(x, y);
+  if (p.seen == p.semis) return;
+  Set usable = cap(x);
+  if (const Set more = cap(y); !more.intersects(usable)) usable |= more;
+  if ((x < first_edge_ && usable.test(x)) || (y < first_edge_ && usable.test(y))) usable = Set{};
+
+  Set common = g_.all, new_common = g_.all;
+  for (int i = 0; i < p.semis; ++i) {
+    const Set& s = arena_[p.semi_at + i];
+    common &= s;
+    if (i >= p.seen) new_common &= s;
+  }
+  p.semi_common = common;
+  if (!common.subset_of(usable)) return;
+  // add_full may drop semis of this very pair, so the rule works on copies.
+  scratch_.assign(arena_.begin() + p.semi_at, arena_.begin() + p.semi_at + p.semis);
+  unions_.clear();
+  p.seen = p.semis;
+  if (!limits.limit_or) {
+    for (int i = 0; i < p.fulls; ++i) unions_.push_back(arena_[p.full_at + i]);
+    all_unions(g_.all, Set{}, usable);
+  } else {
+    // Each round finds one union that avoids a cell which all fulls so far share, so a pair ends with few fulls whose
+    // common part is as small as the semis allow (Pawlewicz et al. 2015).
+    bool first = p.fulls == 0;
+    Set shared = first ? g_.all : p.full_common - new_common;
+    while (shared.any()) {
+      const int avoid = first ? -1 : shared.first();
+      Set left = g_.all, together;
+      for (const Set& s : scratch_) {
+        if ((avoid >= 0 && s.test(avoid)) || left.subset_of(s)) continue;
+        left &= s;
+        together |= s;
+        if (left.subset_of(usable)) break;
+      }
+      if (left.subset_of(usable)) {
+        if (left.any()) together |= usable;
+        unions_.push_back(together);
+        shared &= together;
+        if (first) shared -= new_common;
+      } else {
+        shared.reset(avoid);
+      }
+      if (avoid >= 0) shared.reset(avoid);
+      first = false;
+    }
+  }
+  for (const Set& u : unions_) add_full(x, y, u);
+}
+
+// Every union of semis that has no more in common than `usable`, minimal ones surely among them: some semi must avoid
+// each cell that is still common.
+template <int W>
+void Connections<W>::all_unions(const Set& left, const Set& together, const Set& usable) {
+  for (const Set& known : unions_)
+    if (known.subset_of(together)) return;
+  const Set common = left - usable;
+  if (common.none()) {
+    unions_.push_back(left.any() ? together | usable : together);
+    return;
+  }
+  const int avoid = common.first();
+  for (size_t i = 0; i < scratch_.size(); ++i) {
+    const Set s = scratch_[i];
+    if (!s.test(avoid)) all_unions(left & s, together | s, usable);
+  }
+}
+
+}  // namespace hexdata

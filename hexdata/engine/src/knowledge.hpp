@@ -1,0 +1,174 @@
+// What can be said of a position without search: who has won already, or which moves are left to try and in what order.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "connections.hpp"
+#include "inferior.hpp"
+#include "resistance.hpp"
+
+namespace hexdata {
+
+// A move and the filled position it leads to. 56 bytes on 8x8.
+template <int W>
+struct Child {
+  int move;
+  std::array<Bits<W>, 2> stones;    // after fill-in
+  std::array<Bits<W>, 2> captured;  // what fill-in after this move gave to each colour as captured
+};
+
+// A proof set of the winner: he still wins if every empty cell outside it goes to the loser.
+template <int W>
+struct Verdict {
+  enum class Value { kOpen, kWin, kLoss };  // for the side to move
+  Value value = Value::kOpen;
+  Bits<W> proof;            // if decided
+  std::vector<int> moves;   // if open: the moves worth trying, best first
+  Bits<W> support;          // if open: what a proof of a loss needs besides the refutations of these moves
+};
+
+template <int W>
+class Knowledge {
+ public:
+  using Set = Bits<W>;
+
+  explicit Knowledge(const Geometry<W>& g) : g_(g), connections_{Connections<W>(g), Connections<W>(g)} {}
+
+  std::array<std::vector<EdgeTemplate<W>>, 2> templates;
+
+  Child<W> child(const Position<W>& p, int move, Colour mover) const {
+    Position<W> next = p;
+    Fill<W> fill;
+    next.place(g_, move, mover);
+    fill_in(g_, next, g_.ring[move], fill);
+    return {move, next.stones, fill.captured};
+  }
+
+  // p must be filled in.
+  void evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict);
+
+  const Connections<W>& connections(Colour c) const { return connections_[c]; }
+  Connections<W>& connections(Colour c) { return connections_[c]; }
+
+ private:
+  void find_captured(const Position<W>& p, Colour colour);
+
+  const Geometry<W>& g_;
+  std::array<Connections<W>, 2> connections_;
+  std::vector<Child<W>> children_;
+};
+
+// captured[x] of the connections: the pairs that a stone on x makes captured.
+template <int W>
+void Knowledge<W>::find_captured(const Position<W>& p, Colour colour) {
+  const auto& facts = local_facts();
+  auto& captured = connections_[colour].captured;
+  const Set empty = p.empty(g_);
+  empty.for_each([&](int x) {
+    captured[x] = Set{};
+    for (int d = 0; d < kDirections; ++d) {
+      const int a = g_.next[x][d];
+      if (a < 0 || !empty.test(a) || captured[x].test(a)) continue;
+      const int ring_a = p.ring[a] | 1 << (opposite(d) + 6 * colour);
+      const int kill_a = facts[ring_a].kill[colour];
+      for (int e = 0; e < kDirections; ++e) {
+        if (!(kill_a >> e & 1)) continue;
+        const int b = g_.next[a][e];
+        if (b == x || captured[x].test(b)) continue;
+        int ring_b = p.ring[b];
+        for (int f = 0; f < kDirections; ++f)
+          if (g_.next[b][f] == x) ring_b |= 1 << (f + 6 * colour);
+        if (facts[ring_b].kill[colour] >> opposite(e) & 1) {
+          captured[x].set(a);
+          captured[x].set(b);
+          break;
+        }
+      }
+    }
+  });
+}
+
+template <int W>
+void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict) {
+  using Value = typename Verdict<W>::Value;
+  using Stop = typename Connections<W>::Stop;
+  const Colour opponent = other(mover);
+  verdict.value = Value::kOpen;
+  verdict.moves.clear();
+  verdict.support = verdict.proof = Set{};
+  if (g_.joins(mover, p.stones[mover])) {
+    verdict.value = Value::kWin;
+    return;
+  }
+  if (g_.joins(opponent, p.stones[opponent])) {
+    verdict.value = Value::kLoss;
+    return;
+  }
+
+  Connections<W>& theirs = connections_[opponent];
+  find_captured(p, opponent);
+  theirs.build(opponent, p.stones[opponent], p.stones[mover], templates[opponent], Stop::kFull);
+  if (theirs.has_full()) {
+    verdict.value = Value::kLoss;
+    verdict.proof = theirs.smallest_full();
+    return;
+  }
+  const Set mustplay = theirs.semi_intersection() & p.empty(g_);
+  verdict.support = theirs.semi_support();
+  if (mustplay.none()) {
+    verdict.value = Value::kLoss;
+    verdict.proof = verdict.support;
+    return;
+  }
+
+  Connections<W>& ours = connections_[mover];
+  find_captured(p, mover);
+  ours.build(mover, p.stones[mover], p.stones[opponent], templates[mover], Stop::kSemi);
+  if (ours.has_full() || ours.has_semi()) {
+    verdict.value = Value::kWin;
+    verdict.proof = ours.has_full() ? ours.smallest_full() : ours.smallest_semi();
+    return;
+  }
+
+  // Vulnerable moves go first: they must not stay as dominators of others.
+  const auto& facts = local_facts();
+  Set open = mustplay;
+  mustplay.for_each([&](int cell) {
+    if (const int killers = facts[p.ring[cell]].kill[opponent]) {
+      open.reset(cell);
+      verdict.support.set(g_.next[cell][std::countr_zero(unsigned(killers))]);
+    }
+  });
+  if (open.none()) {
+    verdict.value = Value::kLoss;
+    verdict.proof = verdict.support;
+    return;
+  }
+
+  // A move whose filled position gives the mover no more and the opponent no less than another's is dominated by it.
+  children_.clear();
+  open.for_each([&](int cell) { children_.push_back(child(p, cell, mover)); });
+  for (size_t i = 0; i < children_.size(); ++i) {
+    const Child<W>& a = children_[i];
+    bool dominated = false;
+    for (size_t j = 0; j < children_.size() && !dominated; ++j) {
+      const Child<W>& b = children_[j];
+      if (j == i || !a.stones[mover].subset_of(b.stones[mover]) || !b.stones[opponent].subset_of(a.stones[opponent]))
+        continue;
+      dominated = j < i || a.stones != b.stones;
+    }
+    if (dominated)
+      verdict.support |= a.captured[opponent];
+    else
+      verdict.moves.push_back(a.move);
+  }
+  if (verdict.moves.size() <= 1) return;
+
+  std::array<float, Geometry<W>::kMaxCells> score{};
+  add_currents(g_, ours, score);
+  add_currents(g_, theirs, score);
+  std::stable_sort(verdict.moves.begin(), verdict.moves.end(), [&](int a, int b) { return score[a] > score[b]; });
+}
+
+}  // namespace hexdata

@@ -1,0 +1,3 @@
+#include "position_solver.hpp"
+
+template class hexdata::PositionSolver<2>;

@@ -1,0 +1,42 @@
+// Exact answers about positions: who wins, and by which moves.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bits.hpp"
+
+namespace hexdata {
+
+struct SolvePosition {
+  int size;
+  std::vector<int> black, white;
+  Colour to_move;
+};
+
+struct SolveOptions {
+  bool all_moves = false;
+  uint64_t limit_nodes = 0;  // 0 = none
+  double limit_seconds = 0;  // 0 = none
+  size_t table_bytes = size_t{64} << 20;
+  int threads = 1;
+};
+
+enum class Winner { kBlack = 0, kWhite = 1, kUnknown = 2 };
+
+struct Solution {
+  Winner winner = Winner::kUnknown;
+  std::vector<int> winning_moves, losing_moves, unknown_moves;  // every legal move is in one of them, unless decided
+  std::vector<int> line;
+  uint64_t nodes = 0, expansions = 0;
+  double cpu_seconds = 0;
+};
+
+// Each position from an empty table; threads take different positions. `poll` is called about ten times a second on the
+// calling thread and may set `stop`; positions that were not finished are then unknown.
+std::vector<Solution> solve_all(const std::vector<SolvePosition>& positions, const SolveOptions& options,
+                                std::atomic<bool>& stop, const std::function<void()>& poll);
+
+}  // namespace hexdata

@@ -1,0 +1,170 @@
+"""The solver against brute force, its limits, and what a caller may rely on."""
+
+import itertools
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import brute
+import numpy as np
+import pytest
+
+from hexdata.engine import _core
+
+OTHER = {"black": "white", "white": "black"}
+
+
+def labels(solution: _core.Solution) -> dict[int, str]:
+    found = {}
+    for name in ("winning", "losing", "unknown"):
+        found.update(dict.fromkeys(getattr(solution, f"{name}_moves"), name))
+    return found
+
+
+def check(board: np.ndarray, n: int, side: int, solution: _core.Solution, value_after: dict[int, int]) -> None:
+    """Every label against the winners of all moves; `value_after` is empty if the position is decided."""
+    done = brute.joined(board, n)
+    if done:
+        assert solution.winner == brute.NAMES[done]
+        assert labels(solution) == {}
+        return
+    wins = {cell for cell, winner in value_after.items() if winner == side}
+    truth = brute.NAMES[side] if wins else OTHER[brute.NAMES[side]]
+    where = f"board {board.reshape(n, n).tolist()}, side {side}"
+    assert solution.winner == truth, where
+    assert set(solution.winning_moves) == wins, where
+    assert set(solution.losing_moves) == set(value_after) - wins, where
+    assert solution.unknown_moves == [], where
+
+
+def solve_boards(n: int, boards: list[tuple[np.ndarray, int]]) -> list[_core.Solution]:
+    positions = [(*brute.stones(board), brute.NAMES[side]) for board, side in boards]
+    return _core.solve_batch(n, positions, all_moves=True, threads=2)
+
+
+def check_from_table(n: int, codes: list[int]) -> None:
+    table = brute.table(n)
+    boards = [(brute.board_of(c, n), side) for c in codes for side in (brute.BLACK, brute.WHITE)]
+    for (board, side), solution in zip(boards, solve_boards(n, boards), strict=True):
+        code = brute.code(board)
+        after = {int(c): int(table[code + side * 3 ** int(c), 2 - side]) for c in np.flatnonzero(board == 0)}
+        check(board, n, side, solution, after)
+
+
+def test_every_3x3_position() -> None:
+    check_from_table(3, list(range(3**9)))
+
+
+def test_random_4x4_positions() -> None:
+    rng = np.random.default_rng(4)
+    check_from_table(4, [int(c) for c in rng.integers(0, 3**16, 5000)])
+
+
+@pytest.mark.parametrize(("n", "wins"), [(2, 2), (3, 5), (4, 4), (5, 13)])
+def test_winning_first_moves(n: int, wins: int) -> None:
+    solution = _core.solve(n, [], [], "black", all_moves=True)
+    assert solution.winner == "black"
+    assert len(solution.winning_moves) == wins
+    # the half turn keeps the value, the reflection with colours swapped gives White's winning moves
+    assert {n * n - 1 - c for c in solution.winning_moves} == set(solution.winning_moves)
+    mirrored = _core.solve(n, [], [], "white", all_moves=True)
+    assert {c % n * n + c // n for c in solution.winning_moves} == set(mirrored.winning_moves)
+
+
+def test_openings_one_by_one_agree_with_all_moves() -> None:
+    openings = _core.solve_batch(5, [([c], [], "white") for c in range(25)])
+    assert [c for c in range(25) if openings[c].winner == "black"] == _core.solve(5, [], [], "black", all_moves=True).winning_moves
+
+
+def test_without_all_moves_a_winning_move_is_named() -> None:
+    rng = random.Random(3)
+    for _ in range(100):
+        cells = rng.sample(range(25), 8)
+        board = np.zeros(25, np.uint8)
+        board[cells[::2]], board[cells[1::2]] = brute.BLACK, brute.WHITE
+        if brute.joined(board, 5):
+            continue
+        few = _core.solve(5, cells[::2], cells[1::2], "black")
+        full = _core.solve(5, cells[::2], cells[1::2], "black", all_moves=True)
+        assert few.winner == full.winner
+        assert set(few.winning_moves) <= set(full.winning_moves)
+        assert set(few.losing_moves) <= set(full.losing_moves)
+        assert bool(few.winning_moves) == (few.winner == "black")
+        assert sorted(labels(few)) == sorted(set(range(25)) - set(cells))
+
+
+def test_the_line_alternates_and_is_legal() -> None:
+    solution = _core.solve(5, [0], [], "white")
+    assert solution.line
+    assert len(set(solution.line)) == len(solution.line)
+    assert 0 not in solution.line
+    assert solution.line[0] in solution.winning_moves
+
+
+def test_limits_give_unknown_never_a_guess() -> None:
+    solution = _core.solve(9, [40], [], "white", limit_nodes=5)
+    assert solution.winner == "unknown"
+    assert solution.nodes <= 5
+    assert len(solution.unknown_moves) == 80
+    began = time.monotonic()
+    assert _core.solve(11, [60], [], "white", limit_seconds=0.2).winner == "unknown"
+    assert time.monotonic() - began < 30
+
+
+def test_one_thread_is_deterministic_and_threads_change_nothing() -> None:
+    rng = random.Random(5)
+    positions = [(s[:4], s[4:], "black") for s in (rng.sample(range(36), 8) for _ in range(40))]
+    runs = [_core.solve_batch(6, positions, all_moves=True, threads=t) for t in (1, 1, 2, 3)]
+    for a, b in itertools.pairwise(runs):
+        for x, y in zip(a, b, strict=True):
+            assert (x.winner, x.winning_moves, x.losing_moves, x.line) == (y.winner, y.winning_moves, y.losing_moves, y.line)
+            assert (x.nodes, x.expansions) == (y.nodes, y.expansions)
+
+
+def test_an_overfull_table_still_ends_right() -> None:
+    # 64 KB hold fewer than 1,000 entries
+    tight = _core.solve(5, [], [], "black", all_moves=True, table_mb=0.0625)
+    assert tight.winning_moves == _core.solve(5, [], [], "black", all_moves=True).winning_moves
+
+
+@pytest.mark.parametrize("size", [2, 8, 9, 11, 12, 13, 14, 19])
+def test_every_board_width(size: int) -> None:
+    # a black column with one gap that has two ways round: Black wins whoever moves
+    column = [r * size + size // 2 for r in range(size) if r != 1]
+    for to_move in ("black", "white"):
+        solution = _core.solve(size, column, [], to_move, limit_nodes=50)
+        assert solution.winner == ("black" if size > 2 or to_move == "black" else solution.winner)
+    assert _core.solve(size, [r * size for r in range(size)], [], "white").winner == "black"
+    assert _core.solve(size, [], list(range(size)), "black").winner == "white"
+    assert _core.solve(size, [], list(range(size)), "black").losing_moves == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1, [], [], "black"), "size"),
+        ((20, [], [], "black"), "size"),
+        ((5, [25], [], "black"), "cell 25"),
+        ((5, [-1], [], "black"), "cell -1"),
+        ((5, [3], [3], "black"), "cell 3"),
+        ((5, [], [], "red"), "red"),
+    ],
+)
+def test_bad_input_is_named(arguments: tuple[int, list[int], list[int], str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _core.solve(*arguments)
+
+
+def test_ctrl_c_stops_a_long_search() -> None:
+    program = "from hexdata.engine import _core; print('go', flush=True); _core.solve(11, [60], [], 'white', threads=1)"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "go\n"
+    time.sleep(0.5)
+    sent = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert time.monotonic() - sent < 5  # a second on an idle machine
+    assert "KeyboardInterrupt" in errors
