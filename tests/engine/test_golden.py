@@ -66,8 +66,33 @@ def test_a_silent_change_is_noticed() -> None:
     assert "of engine version 3 but VERSION says 4" in str(complaint(golden, 4, "games", {"uct": "aa"}))
 
 
+def rewritten(golden: dict[str, Any], version: int, found: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """The new contents of golden.json. New entries may join a version, but ValueError if one of its entries changed."""
+    for section, entries in found.items():
+        pinned = golden.get(section, {})
+        changed = sorted(name for name in pinned if pinned[name] != entries.get(name))
+        if golden.get("version") == version and changed:
+            raise ValueError(
+                f"{section} of {', '.join(changed)} changed: raise hexdata/engine/VERSION above {version} first"
+            )
+    return {"version": version} | found
+
+
+def test_a_version_is_never_rewritten() -> None:
+    golden = {"version": 3, "games": {"uct": "aa"}}
+    added = {"games": {"uct": "aa", "mohex": "cc"}, "proofs": {"6x6": "dd"}}
+    assert rewritten(golden, 3, added) == {"version": 3} | added
+    assert rewritten(golden, 4, {"games": {"uct": "bb"}}) == {"version": 4, "games": {"uct": "bb"}}
+    with pytest.raises(ValueError, match="games of uct changed: raise hexdata/engine/VERSION above 3 first"):
+        rewritten(golden, 3, {"games": {"uct": "bb"}})
+
+
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
         sys.exit("usage: python -m tests.engine.test_golden --write")
-    written = {"version": ENGINE_VERSION} | {section: compute() for section, compute in SECTIONS.items()}
-    GOLDEN.write_text(json.dumps(written, indent=2) + "\n")
+    old = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+    try:
+        new = rewritten(old, ENGINE_VERSION, {section: compute() for section, compute in SECTIONS.items()})
+    except ValueError as error:
+        sys.exit(str(error))
+    GOLDEN.write_text(json.dumps(new, indent=2) + "\n")

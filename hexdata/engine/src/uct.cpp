@@ -17,8 +17,8 @@ constexpr std::uint32_t kMaxPlayouts = 100'000'000;
 constexpr std::size_t kMaxChildren = std::size_t{1} << 23;
 // Against 2 on 9x9 with 400 playouts, 1 scored 46 % and 4 52 % (324 games, +-5 %).
 constexpr std::uint32_t kExpansionVisits = 2;
-// Between what is best at small and at larger budgets. Scores against 0.2 on 9x9: with 400 playouts 0.1 46 %, 0.15 49 %,
-// 0.25 47 % (486 games, +-4 %); with 3000 playouts 0.1 33 %, 0.35 62 % (162 games, +-7 %).
+// Between what is best at small and at larger budgets. Scores against 0.2 on 9x9: with 400 playouts 0.1 46 %, 0.15
+// 49 %, 0.25 47 % (486 games, +-4 %); with 3000 playouts 0.1 33 %, 0.35 62 % (162 games, +-7 %).
 constexpr double kExploration = 0.25;
 // The value of a move that was never tried: as good as a win. Against it, on 9x9 with 400 playouts, 0.7 scored 10 %
 // (exploration 0.5) and 10, which tries every move once before any twice, 44 % (exploration 0.2; 324 games, +-5 %).
