@@ -1,8 +1,9 @@
 """The brute force itself: rules, and the same answers by two ways."""
 
-import brute
 import numpy as np
 import pytest
+
+from tests.engine import brute
 
 
 def test_joined_sides() -> None:

@@ -7,11 +7,11 @@ import subprocess
 import sys
 import time
 
-import brute
 import numpy as np
 import pytest
 
 from hexdata.engine import _core
+from tests.engine import brute
 
 OTHER = {"black": "white", "white": "black"}
 
