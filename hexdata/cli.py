@@ -212,7 +212,8 @@ def _caption(position: Position, labels: Mapping[Cell, Label]) -> list[str]:
     }
     if used := [meanings[label] for label in meanings if label in labels.values()]:
         lines.append("  ".join(used))
-    lines.append(paint("Black (X) joins top and bottom, White (O) left and right", "dim", colour))
+    black, white = ("Black", "White") if colour else ("Black (X)", "White (O)")
+    lines.append(paint(f"{black} joins top and bottom, {white} left and right", "dim", colour))
     return lines
 
 
@@ -316,75 +317,98 @@ def _engine_solve() -> Callable[..., Solution]:
     return run
 
 
+@dataclass(frozen=True)
+class _Proof:
+    """The engine's answer; what it knows before it has begun is the default."""
+
+    unknown_moves: list[Cell]
+    winner: str = "unknown"
+    winning_moves: list[Cell] = field(default_factory=list)
+    losing_moves: list[Cell] = field(default_factory=list)
+    line: list[Cell] = field(default_factory=list)
+    nodes: int = 0
+    cpu_seconds: float = 0.0
+
+
 def _solve_one(scene: _Scene, all_moves: bool, limits: dict[str, Any], threads: int, as_json: bool) -> int:
     position = scene.position
     run = _engine_solve()
     black, white = list(cells(position.black)), list(cells(position.white))
+    nothing = _Proof(list(cells(position.empties())))
     try:
-        answer = run(position.size, black, white, position.to_move, all_moves=all_moves, threads=threads, **limits)
-    except KeyboardInterrupt:
-        _print_solution(scene, _nothing_proved(position), as_json)
-        print("hexdata: stopped before anything was proved", file=sys.stderr)
-        return INTERRUPTED
-    found = {
-        "winner": answer.winner,
-        "winning_moves": [cell_name(cell, position.size) for cell in answer.winning_moves],
-        "losing_moves": [cell_name(cell, position.size) for cell in answer.losing_moves],
-        "unknown_moves": [cell_name(cell, position.size) for cell in answer.unknown_moves],
-        "nodes": answer.nodes,
-        "cpu_seconds": round(answer.cpu_seconds, 6),
-    }
-    lists: tuple[tuple[Label, list[Cell]], ...] = (
-        ("win", answer.winning_moves),
-        ("loss", answer.losing_moves),
-        ("unknown", answer.unknown_moves if all_moves else []),
-    )
-    scene.labels = {cell: label for label, members in lists for cell in members}
-    _print_solution(scene, found, as_json, [cell_name(cell, position.size) for cell in answer.line])
-    return 0
-
-
-def _nothing_proved(position: Position) -> dict[str, Any]:
-    return {
-        "winner": "unknown",
-        "winning_moves": [],
-        "losing_moves": [],
-        "unknown_moves": _names(position.empties(), position.size),
-        "nodes": 0,
-        "cpu_seconds": 0.0,
-    }
-
-
-def _print_solution(scene: _Scene, found: dict[str, Any], as_json: bool, line: Sequence[str] = ()) -> None:
+        proof: Solution | _Proof = run(
+            position.size, black, white, position.to_move, all_moves=all_moves, threads=threads, **limits
+        )
+        code = 0
+    except KeyboardInterrupt as stop:
+        # the engine leaves what it had proved by then with the interrupt
+        proof = getattr(stop, "solutions", [nothing])[0]
+        code = INTERRUPTED
     if as_json:
-        print(json.dumps({**_position_json(scene.position), **found}))
-        return
-    colour = wants_colour(sys.stdout)
-    if scene.title:
-        print(paint(scene.title, "bold", colour))
-    print(scene.draw())
-    print("\n".join(_caption(scene.position, scene.labels)[1:]))
-    mover, winner = scene.position.to_move, found["winner"]
-    if scene.position.winner() is not None:
-        verdict = f"{winner} has won"
-    elif winner == "unknown":
-        verdict = f"{mover} to move: unknown within the limits"
+        _print_proof_json(position, proof)
     else:
-        verdict = f"{mover} to move: {winner} wins"
-    print(paint(verdict, "bold", colour))
-    for title in ("winning", "losing", "unknown"):
-        if members := found[f"{title}_moves"]:
-            print(f"{title:<8} {len(members):>3}  {' '.join(members)}")
-    if line:
-        print(f"{'line':<8} {len(line):>3}  {' '.join(line)}")
-    print(f"{found['nodes']:,} nodes, {found['cpu_seconds']:.3f} CPU seconds")
+        _print_proof(scene, proof, all_moves)
+    if code == INTERRUPTED:
+        proved = len(proof.winning_moves) + len(proof.losing_moves)
+        moves = len(nothing.unknown_moves)
+        print(f"hexdata: stopped with {proved} of {moves} moves proved", file=sys.stderr)
+    return code
+
+
+def _print_proof_json(position: Position, proof: Solution | _Proof) -> None:
+    found = {
+        "winner": proof.winner,
+        "winning_moves": [cell_name(cell, position.size) for cell in proof.winning_moves],
+        "losing_moves": [cell_name(cell, position.size) for cell in proof.losing_moves],
+        "unknown_moves": [cell_name(cell, position.size) for cell in proof.unknown_moves],
+        "nodes": proof.nodes,
+        "cpu_seconds": round(proof.cpu_seconds, 6),
+    }
+    print(json.dumps({**_position_json(position), **found}))
+
+
+def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool) -> None:
+    # without --all-moves nobody asked for the rest, and it would fill the board
+    unknown = proof.unknown_moves if all_moves else []
+    kinds: tuple[tuple[str, Label, list[Cell]], ...] = (
+        ("winning", "win", proof.winning_moves),
+        ("losing", "loss", proof.losing_moves),
+        ("unknown", "unknown", unknown),
+    )
+    scene.labels = {cell: label for _, label, members in kinds for cell in members}
+    print("\n".join(_drawn(scene)))
+    if scene.position.winner() is not None:
+        verdict = f"{proof.winner} has won"
+    elif proof.winner == "unknown":
+        verdict = f"{scene.position.to_move} to move: unknown, not proved within the limits"
+    else:
+        verdict = f"{scene.position.to_move} to move: {proof.winner} wins"
+    print(paint(verdict, "bold", wants_colour(sys.stdout)))
+    for title, members in (*((title, members) for title, _, members in kinds), ("line", proof.line)):
+        if members:
+            names = " ".join(cell_name(cell, scene.position.size) for cell in members)
+            print(f"{title:<8} {len(members):>3}  {names}")
+    if len(proof.unknown_moves) > len(unknown):
+        print(f"{'unknown':<8} {len(proof.unknown_moves):>3}  try --all-moves")
+    print(_effort(proof.nodes, proof.cpu_seconds))
+
+
+def _drawn(scene: _Scene) -> list[str]:
+    """The board under its title, without whose turn it is."""
+    title = [paint(scene.title, "bold", wants_colour(sys.stdout))] if scene.title else []
+    return [*title, scene.draw(), *_caption(scene.position, scene.labels)[1:]]
+
+
+def _effort(nodes: int, seconds: float) -> str:
+    return f"{nodes:,} {'node' if nodes == 1 else 'nodes'}, {seconds:.3f} CPU seconds"
 
 
 def _solve_openings(size: int, limits: dict[str, Any], threads: int, as_json: bool) -> int:
-    """Each opening from an empty table. The threads only ever hand over whole answers, so Ctrl-C loses none."""
+    """Each opening from an empty table. The threads store whole answers themselves, so Ctrl-C loses none."""
     run = _engine_solve()
+    answers: dict[Cell, Solution] = {}
     todo: queue.SimpleQueue[Cell] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[Cell, Solution | Exception]] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
     for cell in range(size * size):
         todo.put(cell)
 
@@ -395,29 +419,27 @@ def _solve_openings(size: int, limits: dict[str, Any], threads: int, as_json: bo
             except queue.Empty:
                 return
             try:
-                done.put((cell, run(size, [cell], [], "white", **limits)))
+                answers[cell] = run(size, [cell], [], "white", **limits)
+                done.put(None)
             except Exception as error:
-                done.put((cell, error))
+                done.put(error)
 
-    answers: dict[Cell, Solution] = {}
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(min(threads, size * size))]
     interrupted = False
     try:
-        for worker in workers:
-            worker.start()
-        while len(answers) < size * size:
-            _progress(f"{len(answers)} of {size * size} openings")
-            cell, answer = done.get()
-            if isinstance(answer, Exception):
-                raise answer
-            answers[cell] = answer
+        for _ in range(min(threads, size * size)):
+            threading.Thread(target=work, daemon=True).start()
+        for count in range(size * size):
+            _progress(f"{count} of {size * size} openings")
+            if (error := done.get()) is not None:
+                raise error
     except KeyboardInterrupt:
         interrupted = True
+    found = dict(answers)
     _progress("")
-    _print_openings(size, answers, as_json)
+    _print_openings(size, found, as_json)
     if not interrupted:
         return 0
-    proved = sum(answer.winner != "unknown" for answer in answers.values())
+    proved = sum(answer.winner != "unknown" for answer in found.values())
     print(f"hexdata: stopped with {proved} of {size * size} openings proved", file=sys.stderr)
     sys.stdout.flush()
     # the workers are inside the engine and hear no signals: an ordinary exit would tear it down under them
@@ -438,12 +460,10 @@ def _print_openings(size: int, answers: Mapping[Cell, Solution], as_json: bool) 
     if as_json:
         print(json.dumps({"size": size, **_winners(winners, size), "nodes": nodes, "cpu_seconds": seconds}))
         return
-    scene = _Scene(Position.empty(size), None, winners)
-    print(paint("Who wins after each first move of Black", "bold", wants_colour(sys.stdout)))
-    print(scene.draw())
-    print("\n".join(_caption(scene.position, winners)[1:]))
+    scene = _Scene(Position.empty(size), None, winners, "Who wins after each first move of Black")
+    print("\n".join(_drawn(scene)))
     counts = [f"{list(winners.values()).count(winner)} {winner}" for winner in ("black", "white", "unknown")]
-    print(f"{', '.join(counts)}; {nodes:,} nodes, {seconds:.3f} CPU seconds")
+    print(f"{', '.join(counts)}; {_effort(nodes, seconds)}")
 
 
 # --------------------------------------------------------------------------------------------- artifacts and machines

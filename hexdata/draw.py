@@ -24,10 +24,10 @@ _FAINT = "38;5;239"
 _SHADES = ("48;5;243", "48;5;245", "48;5;247")
 _LABELS: dict[Label, str] = {
     "win": "1;38;5;231;48;5;28",
-    "loss": "38;5;224;48;5;131",
+    "loss": "38;5;52",
     "unknown": "38;5;16",
-    "black": _BLACK_EDGE,
-    "white": _WHITE_EDGE,
+    "black": f"1;{_BLACK_STONE}",
+    "white": f"1;{_WHITE_STONE}",
 }
 _STYLES = {"ok": "32", "warn": "33", "fail": "1;31", "dim": "2", "bold": "1"}
 

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import types
+import time
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from hexdata import doctor, engine
 from hexdata.board import Position, bits, cells, pack, parse_moves
 from hexdata.cli import main
 from hexdata.records import schema_for, table_bytes
+from hexdata.validate import Problem, Report
 
 COMMANDS = ("show", "solve", "head", "validate", "doctor", "version")
 
@@ -413,7 +414,7 @@ def exhaustive(size: int, black: list[int], white: list[int], to_move: Any, **op
 
 @pytest.fixture
 def solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "solve", exhaustive, raising=False)
+    monkeypatch.setattr(engine, "solve", exhaustive)
 
 
 @pytest.mark.usefixtures("solver")
@@ -472,13 +473,13 @@ def test_solve_hands_its_limits_to_the_engine(capsys: Output, monkeypatch: pytes
         seen.append(options)
         return Answer("unknown", losing_moves=[0], unknown_moves=[1, 2, 3])
 
-    monkeypatch.setattr(engine, "solve", unknown, raising=False)
+    monkeypatch.setattr(engine, "solve", unknown)
     text = printed(
         capsys, "solve", "--size", "2", "--limit-nodes", "5", "--limit-seconds", "1.5", "--threads", "2", "--all-moves"
     )
     assert seen == [{"limit_nodes": 5, "limit_seconds": 1.5, "threads": 2, "all_moves": True}]
     assert " 1 - ?  1\n  2 ? ?  2\n" in text
-    assert "black to move: unknown within the limits" in text
+    assert "black to move: unknown, not proved within the limits" in text
     assert json.loads(printed(capsys, "solve", "--size", "2", "--json"))["winner"] == "unknown"
     assert seen[1] == {"limit_nodes": 0, "limit_seconds": 0.0, "threads": 1, "all_moves": False}
 
@@ -499,17 +500,27 @@ def test_solve_openings_passes_on_what_the_engine_refuses(capsys: Output, monkey
     def refuse(*_: Any, **__: Any) -> Answer:
         raise ValueError("no")
 
-    monkeypatch.setattr(engine, "solve", refuse, raising=False)
+    monkeypatch.setattr(engine, "solve", refuse)
     assert refusal(capsys, "solve", "--size", "3", "--openings") == "no"
 
 
-def test_interrupted_solve_says_so_and_exits_130(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: Any, **__: Any) -> Answer:
-        raise KeyboardInterrupt
+def test_interrupted_solve_prints_what_was_proved(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = KeyboardInterrupt()
 
-    monkeypatch.setattr(engine, "solve", interrupt, raising=False)
+    def interrupt(*_: Any, **__: Any) -> Answer:
+        raise stop
+
+    monkeypatch.setattr(engine, "solve", interrupt)
     answer = json.loads(printed(capsys, "solve", "--size", "2", "--json", code=130))
     assert (answer["winner"], answer["unknown_moves"]) == ("unknown", ["a1", "b1", "a2", "b2"])
+    stop.solutions = [Answer("black", [1], [0], [2, 3])]  # type: ignore[attr-defined]
+    answer = json.loads(printed(capsys, "solve", "--size", "2", "--json", code=130))
+    assert (answer["winner"], answer["losing_moves"], answer["unknown_moves"]) == ("black", ["a1"], ["a2", "b2"])
+    assert main(["solve", "--size", "2"]) == 130
+    captured = capsys.readouterr()
+    assert " 1 - +  1\n  2 . .  2\n" in captured.out
+    assert "unknown    2  try --all-moves" in captured.out
+    assert captured.err == "hexdata: stopped with 2 of 4 moves proved\n"
 
 
 STUCK = """
@@ -541,7 +552,20 @@ def test_interrupted_openings_print_what_was_proved() -> None:
     assert err == "hexdata: stopped with 2 of 4 openings proved\n"
 
 
-@pytest.mark.skipif(not hasattr(engine, "solve"), reason="this engine has no solver")
+def test_ctrl_c_stops_the_engine_itself() -> None:
+    code = "import sys; from hexdata import cli, engine; print('ready', file=sys.stderr, flush=True); "
+    code += "sys.exit(cli.main(['solve', '--size', '11', '--json']))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "ready\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert json.loads(out)["winner"] == "unknown"
+    assert err.startswith("hexdata: stopped with ")
+
+
 def test_solve_with_the_engine_itself(capsys: Output) -> None:
     answer = json.loads(printed(capsys, "solve", "--size", "3", "--all-moves", "--json"))
     assert answer["winner"] == "black"
@@ -609,39 +633,19 @@ def test_head_of_a_strangers_table(capsys: Output, tmp_path: Path) -> None:
     assert "other.parquet: table, 2 rows" in printed(capsys, "head", str(path))
 
 
-@dataclass
-class Problem:
-    file: Path
-    row: int | None
-    rule: str
-    message: str
-
-
-@dataclass
-class Report:
-    problems: list[Problem]
-    files: int = 1
-    rows: int = 10
-
-
 @pytest.fixture
 def validator(monkeypatch: pytest.MonkeyPatch) -> None:
     def check(path: Path) -> Report:
-        if not path.exists():
-            raise FileNotFoundError(2, "No such file or directory", str(path))
-        wrong = [Problem(path, 3, "stones", "a1 is black and white"), Problem(path, None, "schema", "no column key")]
-        return Report(wrong if path.name == "wrong.parquet" else [])
+        file = str(path)
+        wrong = [Problem(file, 3, "stones", "a1 is black and white"), Problem(file, None, "schema", "no column key")]
+        return Report(1, 10, wrong if path.name == "wrong.parquet" else [])
 
-    module = types.ModuleType("hexdata.validate")
-    module.validate = check  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "hexdata.validate", module)
+    monkeypatch.setattr("hexdata.validate.validate", check)
 
 
 @pytest.mark.usefixtures("validator")
 def test_validate(capsys: Output, tmp_path: Path) -> None:
     good, wrong = tmp_path / "good.parquet", tmp_path / "wrong.parquet"
-    good.touch()
-    wrong.touch()
     assert printed(capsys, "validate", str(good)) == "no problems in 1 files, 10 rows\n"
     assert printed(capsys, "validate", str(good), str(wrong), code=1).splitlines() == [
         f"{wrong}: row 3: stones: a1 is black and white",
@@ -651,7 +655,12 @@ def test_validate(capsys: Output, tmp_path: Path) -> None:
     answer = json.loads(printed(capsys, "validate", str(wrong), "--json", code=1))
     assert (answer["ok"], answer["files"], answer["rows"]) == (False, 1, 10)
     assert answer["problems"][1] == {"file": str(wrong), "row": None, "rule": "schema", "message": "no column key"}
-    assert refusal(capsys, "validate", str(tmp_path / "missing")).endswith("missing: no such file or directory")
+
+
+def test_validate_files_that_are_damaged_or_missing(capsys: Output, games: Path, tmp_path: Path) -> None:
+    games.write_bytes(games.read_bytes()[:100])
+    assert "not a readable Parquet file" in printed(capsys, "validate", str(games), code=1)
+    assert refusal(capsys, "validate", str(tmp_path / "missing")).endswith("missing: no such file or folder")
 
 
 def test_doctor_prints_each_check_and_what_to_do(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:

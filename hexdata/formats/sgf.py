@@ -27,6 +27,7 @@ from hexdata.board import (
     other,
     parse_cell,
 )
+from hexdata.errors import BadInput
 
 Special: TypeAlias = Literal["swap-pieces", "swap-sides", "resign"]
 SPECIALS: tuple[Special, ...] = get_args(Special)
@@ -40,7 +41,7 @@ _LETTER_OF: dict[Colour, str] = {"black": "B", "white": "W"}
 _INFO = ("GN", "EV", "RO", "DT", "PC", "PB", "BR", "BT", "PW", "WR", "WT", "RU", "ON", "GC", "SO", "US", "AN", "CP")
 
 
-class BadSgf(ValueError):
+class BadSgf(BadInput):
     """A record that is not a legal game of Hex; the message names the file and the place."""
 
 
