@@ -1,0 +1,598 @@
+"""The command line, `hexdata COMMAND`: each command is a thin face of a library function.
+
+Bad input ends with one sentence on standard error and exit code 2. Whatever is heavy (Arrow, the engine, torch) is
+imported by the command that needs it, so that `hexdata --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from hexdata.board import COLOURS, Bits, Cell, Position, cell_name, cells, check_size, parse_moves
+from hexdata.draw import Label, draw, paint, wants_colour
+
+if TYPE_CHECKING:
+    from hexdata.engine import Solution
+    from hexdata.rows import Rows
+
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+app = typer.Typer(
+    help="Reproducible datasets, networks and proved evaluation suites for the board game Hex.",
+    epilog="\b\nExample:\n  hexdata show --size 7 --moves 'd4 e5'\n  hexdata COMMAND --help",
+    # Rich would double the time of --help
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+FileArgument = Annotated[
+    Path | None, typer.Argument(metavar="FILE.sgf|FILE.parquet", help="A game record, or a table of any artifact.")
+]
+SizeOption = Annotated[int | None, typer.Option("--size", help="Board size, 2 to 19.", metavar="N")]
+MovesOption = Annotated[
+    str | None,
+    typer.Option("--moves", help='Moves, Black first, such as "d4 e5"; after a FILE they go on from there.'),
+]
+RowOption = Annotated[int | None, typer.Option("--row", help="Row of the table, from 0.", metavar="N")]
+PlyOption = Annotated[
+    int | None, typer.Option("--move-number", "--ply", help="Stop a game after this many moves.", metavar="N")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code."""
+    try:
+        code = app(args=list(sys.argv[1:] if argv is None else argv), prog_name="hexdata", standalone_mode=False)
+        sys.stdout.flush()
+        return code or 0
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "hexdata"
+        message = " ".join(str(getattr(error, "format_message", error.__str__)()).split()).rstrip(".")
+        return _refuse(f"{message} (see `{command} --help`)")
+    except (KeyboardInterrupt, typer.Abort):
+        print("hexdata: stopped", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # the reader has gone, as in `hexdata head FILE | head`; Python would complain when it closes standard output
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        return _refuse(f"{error.filename}: {reason}" if error.filename else reason)
+    except ValueError as error:
+        return _refuse(" ".join(str(error).split()))
+
+
+def _refuse(sentence: str) -> int:
+    print(f"hexdata: {sentence}", file=sys.stderr)
+    return BAD_INPUT
+
+
+# ---------------------------------------------------------------------------------------------------------- positions
+
+
+@dataclass
+class _Scene:
+    """The position that the arguments of `show` and `solve` name, and what is known about it."""
+
+    position: Position
+    last: Cell | None = None
+    labels: dict[Cell, Label] = field(default_factory=dict)
+    title: str = ""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What the JSON says beyond the position."""
+
+    def play(self, moves: Sequence[Cell]) -> None:
+        for number, cell in enumerate(moves, start=1):
+            try:
+                self.position = self.position.play(cell)
+            except ValueError as error:
+                raise ValueError(f"--moves: move {number}: {error}") from None
+            self.last, self.labels = cell, {}
+
+    def draw(self) -> str:
+        colour = wants_colour(sys.stdout)
+        encoding = sys.stdout.encoding or "ascii"
+        return draw(self.position, labels=self.labels, last=self.last, colour=colour, encoding=encoding)
+
+
+def _read_scene(file: Path | None, size: int | None, moves: str | None, row: int | None, ply: int | None) -> _Scene:
+    if size is not None:
+        check_size(size)
+    if file is None:
+        for option, value in (("--row", row), ("--move-number", ply)):
+            if value is not None:
+                raise ValueError(f"{option} is for a FILE: expected an SGF or Parquet file before it")
+        if size is None:
+            raise ValueError("no position given: expected a FILE, or --size with or without --moves")
+        scene = _Scene(Position.empty(size))
+    elif _is_parquet(file):
+        scene = _table_scene(file, row, ply)
+        if size not in (None, scene.position.size):
+            raise ValueError(f"{file}: the board is {scene.position.size}x{scene.position.size}, not --size {size}")
+    else:
+        if row is not None:
+            raise ValueError(f"{file}: --row is for Parquet tables: expected --move-number for an SGF file")
+        scene = _sgf_scene(file, size, ply)
+    if moves is not None:
+        scene.play(parse_moves(moves, scene.position.size))
+        if scene.title:
+            scene.title += f", then {moves.strip()}"
+    return scene
+
+
+def _is_parquet(file: Path) -> bool:
+    if file.is_dir():
+        raise ValueError(f"{file}: a folder: expected an SGF or Parquet file")
+    with file.open("rb") as opened:
+        return opened.read(4) == b"PAR1" or file.suffix == ".parquet"
+
+
+def _sgf_scene(file: Path, size: int | None, ply: int | None) -> _Scene:
+    from hexdata.formats.sgf import read_sgf
+
+    game = read_sgf(file, size)
+    try:
+        scene = _Scene(game.position(ply), game.last_cell(ply))
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+    count = len(game.moves) if ply is None else ply
+    players = dict(game.info)
+    names = [f"{colour} {players[key]}" for colour, key in (("black", "PB"), ("white", "PW")) if key in players]
+    scene.title = ", ".join([f"{file}, move {count} of {len(game.moves)}", *names])
+    scene.notes = {"move_number": count, "moves": len(game.moves), "result": game.result}
+    return scene
+
+
+def _table_scene(file: Path, row: int | None, ply: int | None) -> _Scene:
+    from hexdata.rows import read_rows, readable, scene_of, winner_of
+
+    number = row or 0
+    rows = read_rows(file, number, 1)
+    if rows.kind == "openings":
+        if row is not None:
+            raise ValueError(f"{file}: all rows of an openings table make one board: expected no --row")
+        found = scene_of(read_rows(file), number, ply)
+        winners = _winners(found.labels, found.position.size)
+        return _Scene(found.position, None, found.labels, f"{file}: who wins after each first move of Black", winners)
+    found = scene_of(rows, number, ply)
+    content = rows.rows[0]
+    title = f"{file}: row {number} of {rows.total}, {rows.kind}"
+    notes: dict[str, Any] = {"row": readable(content)}
+    if rows.kind == "games":
+        notes["move_number"] = len(content["moves"]) if ply is None else ply
+        title += f", move {notes['move_number']} of {len(content['moves'])}, {content['winner']} won"
+    elif winner := winner_of(content):
+        title += f", proved: {winner} wins"
+    return _Scene(found.position, found.last, found.labels, title, notes)
+
+
+def _winners(labels: Mapping[Cell, str], size: int) -> dict[str, Any]:
+    return {"winners": {cell_name(cell, size): winner for cell, winner in sorted(labels.items())}}
+
+
+def _names(mask: Bits, size: int) -> list[str]:
+    return [cell_name(cell, size) for cell in cells(mask)]
+
+
+def _position_json(position: Position) -> dict[str, Any]:
+    return {
+        "size": position.size,
+        "black": _names(position.black, position.size),
+        "white": _names(position.white, position.size),
+        "to_move": position.to_move,
+    }
+
+
+def _caption(position: Position, labels: Mapping[Cell, Label]) -> list[str]:
+    colour = wants_colour(sys.stdout)
+    winner = position.winner()
+    turn = f"{winner} has won" if winner else f"{position.to_move} to move"
+    lines = [f"{turn}, {position.ply} stones" if position.ply else turn]
+    meanings = {
+        "win": "+ wins",
+        "loss": "- loses",
+        "unknown": "? unknown",
+        "black": "B black wins",
+        "white": "W white wins",
+    }
+    if used := [meanings[label] for label in meanings if label in labels.values()]:
+        lines.append("  ".join(used))
+    black, white = ("Black", "White") if colour else ("Black (X)", "White (O)")
+    lines.append(paint(f"{black} joins top and bottom, {white} left and right", "dim", colour))
+    return lines
+
+
+@app.command(
+    short_help="Draw a position.",
+    epilog="\b\nExamples:\n"
+    "  hexdata show --size 7 --moves 'd4 e5'\n"
+    "  hexdata show game.sgf --move-number 12\n"
+    "  hexdata show data/games/hex6/games-00000.parquet --row 3\n"
+    "  hexdata show data/suites/hex6/openings.parquet",
+)
+def show(
+    file: FileArgument = None,
+    size: SizeOption = None,
+    moves: MovesOption = None,
+    row: RowOption = None,
+    ply: PlyOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw a position: of moves, of an SGF file, or of a row of a Parquet artifact.
+
+    A row of games shows the final position unless --ply says otherwise; rows of suites mark the winning and losing
+    moves; an openings table shows who wins after each first move.
+    """
+    scene = _read_scene(file, size, moves, row, ply)
+    if as_json:
+        print(json.dumps({**_position_json(scene.position), "winner": scene.position.winner(), **scene.notes}))
+        return
+    if scene.title:
+        print(paint(scene.title, "bold", wants_colour(sys.stdout)))
+    print(scene.draw())
+    print("\n".join(_caption(scene.position, scene.labels)))
+
+
+# -------------------------------------------------------------------------------------------------------------- solve
+
+
+@app.command(
+    short_help="Prove who wins a position, and by which moves.",
+    epilog="\b\nExamples:\n"
+    "  hexdata solve --size 5 --moves 'c3 b4' --all-moves\n"
+    "  hexdata solve game.sgf --move-number 8 --limit-seconds 60\n"
+    "  hexdata solve data/suites/hex6/suite.parquet --row 7 --json\n"
+    "  hexdata solve --size 5 --openings --threads 2",
+)
+def solve(
+    file: FileArgument = None,
+    size: SizeOption = None,
+    moves: MovesOption = None,
+    row: RowOption = None,
+    ply: PlyOption = None,
+    to_move: Annotated[
+        str | None,
+        typer.Option("--to-move", metavar="black|white", help="The side to move, when not the one whose turn it is."),
+    ] = None,
+    all_moves: Annotated[
+        bool, typer.Option("--all-moves", help="Prove every legal move, not just the winner.")
+    ] = False,
+    openings: Annotated[bool, typer.Option("--openings", help="Prove every first move of the empty board.")] = False,
+    limit_nodes: Annotated[
+        int | None, typer.Option("--limit-nodes", min=1, metavar="N", help="Give up on a position after N nodes.")
+    ] = None,
+    limit_seconds: Annotated[
+        float | None, typer.Option("--limit-seconds", metavar="S", help="Give up on a position after S seconds.")
+    ] = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, metavar="T", help="Threads to work with.")] = 1,
+    as_json: JsonOption = False,
+) -> int:
+    """Prove who wins a position with best play, and by which moves.
+
+    What is not proved within the limits is unknown, never guessed. Ctrl-C prints what was proved so far.
+    """
+    if to_move is not None and to_move not in COLOURS:
+        raise ValueError(f"--to-move {to_move!r} is no side: expected black or white")
+    if limit_seconds is not None and not 0 < limit_seconds < 1e9:
+        raise ValueError(f"--limit-seconds {limit_seconds} is out of range: expected a positive number of seconds")
+    limits = {"limit_nodes": limit_nodes or 0, "limit_seconds": limit_seconds or 0.0}
+    if openings:
+        others = {"FILE": file, "--moves": moves, "--row": row, "--move-number": ply, "--to-move": to_move}
+        for option, given in {**others, "--all-moves": all_moves or None}.items():
+            if given is not None:
+                raise ValueError(f"--openings is about the empty board: expected no {option} with it")
+        if size is None:
+            raise ValueError("--openings needs a board: expected --size")
+        return _solve_openings(check_size(size), limits, threads, as_json)
+    scene = _read_scene(file, size, moves, row, ply)
+    if "winners" in scene.notes:
+        raise ValueError(f"{file}: a table of openings: expected --openings --size N to prove them again")
+    position = scene.position
+    if to_move is not None:
+        position = Position(position.size, position.black, position.white, to_move)
+    scene.position = position
+    return _solve_one(scene, all_moves, limits, threads, as_json)
+
+
+def _engine_solve() -> Callable[..., Solution]:
+    try:
+        from hexdata.engine import solve as run
+    except ImportError as error:
+        raise ValueError(f"the engine is not built ({error}): expected `make setup` to have been run") from None
+    return run
+
+
+@dataclass(frozen=True)
+class _Proof:
+    """The engine's answer; what it knows before it has begun is the default."""
+
+    unknown_moves: list[Cell]
+    winner: str = "unknown"
+    winning_moves: list[Cell] = field(default_factory=list)
+    losing_moves: list[Cell] = field(default_factory=list)
+    line: list[Cell] = field(default_factory=list)
+    nodes: int = 0
+    cpu_seconds: float = 0.0
+
+
+def _solve_one(scene: _Scene, all_moves: bool, limits: dict[str, Any], threads: int, as_json: bool) -> int:
+    position = scene.position
+    run = _engine_solve()
+    black, white = list(cells(position.black)), list(cells(position.white))
+    nothing = _Proof(list(cells(position.empties())))
+    try:
+        proof: Solution | _Proof = run(
+            position.size, black, white, position.to_move, all_moves=all_moves, threads=threads, **limits
+        )
+        code = 0
+    except KeyboardInterrupt as stop:
+        # the engine leaves what it had proved by then with the interrupt
+        proof = getattr(stop, "solutions", [nothing])[0]
+        code = INTERRUPTED
+    if as_json:
+        _print_proof_json(position, proof)
+    else:
+        _print_proof(scene, proof, all_moves)
+    if code == INTERRUPTED:
+        proved = len(proof.winning_moves) + len(proof.losing_moves)
+        moves = len(nothing.unknown_moves)
+        print(f"hexdata: stopped with {proved} of {moves} moves proved", file=sys.stderr)
+    return code
+
+
+def _print_proof_json(position: Position, proof: Solution | _Proof) -> None:
+    found = {
+        "winner": proof.winner,
+        "winning_moves": [cell_name(cell, position.size) for cell in proof.winning_moves],
+        "losing_moves": [cell_name(cell, position.size) for cell in proof.losing_moves],
+        "unknown_moves": [cell_name(cell, position.size) for cell in proof.unknown_moves],
+        "nodes": proof.nodes,
+        "cpu_seconds": round(proof.cpu_seconds, 6),
+    }
+    print(json.dumps({**_position_json(position), **found}))
+
+
+def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool) -> None:
+    # without --all-moves nobody asked for the rest, and it would fill the board
+    unknown = proof.unknown_moves if all_moves else []
+    kinds: tuple[tuple[str, Label, list[Cell]], ...] = (
+        ("winning", "win", proof.winning_moves),
+        ("losing", "loss", proof.losing_moves),
+        ("unknown", "unknown", unknown),
+    )
+    scene.labels = {cell: label for _, label, members in kinds for cell in members}
+    print("\n".join(_drawn(scene)))
+    if scene.position.winner() is not None:
+        verdict = f"{proof.winner} has won"
+    elif proof.winner == "unknown":
+        verdict = f"{scene.position.to_move} to move: unknown, not proved within the limits"
+    else:
+        verdict = f"{scene.position.to_move} to move: {proof.winner} wins"
+    print(paint(verdict, "bold", wants_colour(sys.stdout)))
+    for title, members in (*((title, members) for title, _, members in kinds), ("line", proof.line)):
+        if members:
+            names = " ".join(cell_name(cell, scene.position.size) for cell in members)
+            print(f"{title:<8} {len(members):>3}  {names}")
+    if len(proof.unknown_moves) > len(unknown):
+        print(f"{'unknown':<8} {len(proof.unknown_moves):>3}  try --all-moves")
+    print(_effort(proof.nodes, proof.cpu_seconds))
+
+
+def _drawn(scene: _Scene) -> list[str]:
+    """The board under its title, without whose turn it is."""
+    title = [paint(scene.title, "bold", wants_colour(sys.stdout))] if scene.title else []
+    return [*title, scene.draw(), *_caption(scene.position, scene.labels)[1:]]
+
+
+def _effort(nodes: int, seconds: float) -> str:
+    return f"{nodes:,} {'node' if nodes == 1 else 'nodes'}, {seconds:.3f} CPU seconds"
+
+
+def _solve_openings(size: int, limits: dict[str, Any], threads: int, as_json: bool) -> int:
+    """Each opening from an empty table. The threads store whole answers themselves, so Ctrl-C loses none."""
+    run = _engine_solve()
+    answers: dict[Cell, Solution] = {}
+    todo: queue.SimpleQueue[Cell] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
+    for cell in range(size * size):
+        todo.put(cell)
+
+    def work() -> None:
+        while True:
+            try:
+                cell = todo.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                answers[cell] = run(size, [cell], [], "white", **limits)
+                done.put(None)
+            except Exception as error:
+                done.put(error)
+
+    interrupted = False
+    try:
+        for _ in range(min(threads, size * size)):
+            threading.Thread(target=work, daemon=True).start()
+        for count in range(size * size):
+            _progress(f"{count} of {size * size} openings")
+            if (error := done.get()) is not None:
+                raise error
+    except KeyboardInterrupt:
+        interrupted = True
+    found = dict(answers)
+    _progress("")
+    _print_openings(size, found, as_json)
+    if not interrupted:
+        return 0
+    proved = sum(answer.winner != "unknown" for answer in found.values())
+    print(f"hexdata: stopped with {proved} of {size * size} openings proved", file=sys.stderr)
+    sys.stdout.flush()
+    # the workers are inside the engine and hear no signals: an ordinary exit would tear it down under them
+    os._exit(INTERRUPTED)
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _print_openings(size: int, answers: Mapping[Cell, Solution], as_json: bool) -> None:
+    winners: dict[Cell, Label] = {
+        cell: cast(Label, answers[cell].winner) if cell in answers else "unknown" for cell in range(size * size)
+    }
+    nodes = sum(answer.nodes for answer in answers.values())
+    seconds = round(sum(answer.cpu_seconds for answer in answers.values()), 6)
+    if as_json:
+        print(json.dumps({"size": size, **_winners(winners, size), "nodes": nodes, "cpu_seconds": seconds}))
+        return
+    scene = _Scene(Position.empty(size), None, winners, "Who wins after each first move of Black")
+    print("\n".join(_drawn(scene)))
+    counts = [f"{list(winners.values()).count(winner)} {winner}" for winner in ("black", "white", "unknown")]
+    print(f"{', '.join(counts)}; {_effort(nodes, seconds)}")
+
+
+# --------------------------------------------------------------------------------------------- artifacts and machines
+
+
+@app.command(
+    short_help="Print the first rows of an artifact.",
+    epilog="\b\nExamples:\n"
+    "  hexdata head data/examples/hex6/examples.parquet\n"
+    "  hexdata head data/games/hex6/games-00000.parquet -n 1 --json",
+)
+def head(
+    file: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="A Parquet file of any artifact.")],
+    count: Annotated[int, typer.Option("--rows", "-n", min=1, metavar="N", help="How many rows.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, nothing shortened.")] = False,
+) -> None:
+    """Print the first rows of any artifact, with cells by name and packed stones drawn."""
+    if file.is_dir():
+        raise ValueError(f"{file}: a folder: expected one of its Parquet files")
+    from hexdata.rows import read_rows, readable
+
+    rows = read_rows(file, 0, count)
+    if as_json:
+        for row in rows.rows:
+            print(json.dumps(readable(row)))
+        return
+    colour = wants_colour(sys.stdout)
+    print(paint(f"{file}: {rows.kind}, {rows.total:,} rows", "bold", colour))
+    for number, row in enumerate(rows.rows):
+        print()
+        _print_row(rows, number, row)
+
+
+def _print_row(rows: Rows, number: int, row: dict[str, Any]) -> None:
+    from hexdata.rows import Rows, readable, scene_of, summary
+
+    colour = wants_colour(sys.stdout)
+    width = _terminal_width()
+    print(paint(f"row {number}", "bold", colour))
+    if rows.kind in ("examples", "dataset", "augmented", "suite"):
+        found = scene_of(Rows(rows.path, rows.kind, rows.total, [row]), number)
+        scene = _Scene(found.position, found.last, found.labels)
+        print("\n".join("  " + line for line in scene.draw().splitlines()))
+    for name, value in summary(readable(row)):
+        room = max(width - 18, 20)
+        short = value if len(value) <= room else value[: room - 2].rsplit(" ", 1)[0] + " …"
+        print(f"  {paint(f'{name:<15}', 'dim', colour)} {short}")
+
+
+def _terminal_width() -> int:
+    import shutil
+
+    return min(shutil.get_terminal_size((100, 24)).columns, 140)
+
+
+@app.command(
+    short_help="Check that artifacts are what they must be.",
+    epilog="\b\nExamples:\n"
+    "  hexdata validate data/dataset/hex6\n"
+    "  hexdata validate data/games/hex6 data/suites/hex6 --json",
+)
+def validate(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Parquet files, or folders of them.")],
+    as_json: JsonOption = False,
+) -> int:
+    """Check that artifacts are what they must be: schemas, rules of Hex, hashes, no leaks.
+
+    Exit code 1 if there is any problem, 2 if a path cannot be read.
+    """
+    from hexdata.validate import validate as check
+
+    reports = [check(path) for path in paths]
+    problems = [problem for report in reports for problem in report.problems]
+    files, rows = sum(report.files for report in reports), sum(report.rows for report in reports)
+    if as_json:
+        listed = [
+            {"file": str(problem.file), "row": problem.row, "rule": problem.rule, "message": problem.message}
+            for problem in problems
+        ]
+        print(json.dumps({"ok": not problems, "files": files, "rows": rows, "problems": listed}))
+        return 1 if problems else 0
+    colour = wants_colour(sys.stdout)
+    for problem in problems:
+        where = f"{problem.file}" if problem.row is None else f"{problem.file}: row {problem.row}"
+        print(f"{where}: {paint(problem.rule, 'fail', colour)}: {problem.message}")
+    verdict = paint(f"{len(problems)} problems", "fail", colour) if problems else paint("no problems", "ok", colour)
+    print(f"{verdict} in {files:,} files, {rows:,} rows")
+    return 1 if problems else 0
+
+
+@app.command(short_help="Check this machine and say what to do.", epilog="\b\nExample:\n  hexdata doctor")
+def doctor(as_json: JsonOption = False) -> int:
+    """Check this machine: compiler, engine, processor, torch, Dask, Prefect, DVC, disk; and say what to do.
+
+    Exit code 1 if something that hexdata needs is missing.
+    """
+    from hexdata.doctor import examine
+
+    colour = wants_colour(sys.stdout)
+    checks = []
+    for check in examine():
+        checks.append(check)
+        if not as_json:
+            print(f"{paint(f'{check.status:<5}', check.status, colour)} {check.name:<10} {check.found}", flush=True)
+            if check.advice:
+                print(f"{'':<17}-> {check.advice}")
+    failed = [check.name for check in checks if check.status == "fail"]
+    if as_json:
+        print(json.dumps({"ok": not failed, "checks": [vars(check) for check in checks]}))
+    elif failed:
+        print(f"needs your attention: {', '.join(failed)}")
+    else:
+        print("ready")
+    return 1 if failed else 0
+
+
+@app.command(short_help="Print the versions.", epilog="\b\nExample:\n  hexdata version")
+def version(as_json: JsonOption = False) -> None:
+    """Print the version of hexdata, of its engine and of its file schemas."""
+    from importlib.metadata import version as installed
+
+    from hexdata.engine import ENGINE_VERSION
+    from hexdata.records import SCHEMA_VERSION
+
+    if as_json:
+        print(json.dumps({"hexdata": installed("hexdata"), "engine": ENGINE_VERSION, "schema": SCHEMA_VERSION}))
+    else:
+        print(f"hexdata {installed('hexdata')}, engine {ENGINE_VERSION}, schema {SCHEMA_VERSION}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What other Hex programs read and write."""
