@@ -75,7 +75,9 @@ def test_winning_first_moves(n: int, wins: int) -> None:
 
 def test_openings_one_by_one_agree_with_all_moves() -> None:
     openings = _core.solve_batch(5, [([c], [], "white") for c in range(25)])
-    assert [c for c in range(25) if openings[c].winner == "black"] == _core.solve(5, [], [], "black", all_moves=True).winning_moves
+    assert [c for c in range(25) if openings[c].winner == "black"] == _core.solve(
+        5, [], [], "black", all_moves=True
+    ).winning_moves
 
 
 def test_without_all_moves_a_winning_move_is_named() -> None:
@@ -119,7 +121,12 @@ def test_one_thread_is_deterministic_and_threads_change_nothing() -> None:
     runs = [_core.solve_batch(6, positions, all_moves=True, threads=t) for t in (1, 1, 2, 3)]
     for a, b in itertools.pairwise(runs):
         for x, y in zip(a, b, strict=True):
-            assert (x.winner, x.winning_moves, x.losing_moves, x.line) == (y.winner, y.winning_moves, y.losing_moves, y.line)
+            assert (x.winner, x.winning_moves, x.losing_moves, x.line) == (
+                y.winner,
+                y.winning_moves,
+                y.losing_moves,
+                y.line,
+            )
             assert (x.nodes, x.expansions) == (y.nodes, y.expansions)
 
 
@@ -159,7 +166,9 @@ def test_bad_input_is_named(arguments: tuple[int, list[int], list[int], str], me
 
 def test_ctrl_c_stops_a_long_search() -> None:
     program = "from hexdata.engine import _core; print('go', flush=True); _core.solve(11, [60], [], 'white', threads=1)"
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "go\n"
     time.sleep(0.5)
