@@ -26,6 +26,7 @@ class Campaign:
 
     name: str
     size: int
+    openings_kind: str
     params_hash: str
     games: fig.Games
     examples: fig.Examples
@@ -52,6 +53,7 @@ def read_figures(campaign: str, size: int, folder: Path, params: Path) -> Campai
     return Campaign(
         name=campaign,
         size=size,
+        openings_kind=wanted.games.openings,
         params_hash=params_hash(wanted.model_dump(mode="json")),
         games=fig.read_json(folder / "games.json", fig.Games),
         examples=fig.read_json(folder / "examples.json", fig.Examples),
@@ -152,15 +154,14 @@ def _header(c: Campaign, name: str) -> str:
             count(rows),
             [(d.train.rows, "a"), (d.validation.rows, "b"), (d.test.rows, "c")],
             f"{_key('a', 'train')} {count(d.train.rows)} &ensp;{_key('b', 'validation')} {count(d.validation.rows)} "
-            "&ensp;"
-            f"{_key('c', 'test')} {count(d.test.rows)}",
+            f"&ensp;{_key('c', 'test')} {count(d.test.rows)}",
         ),
         _card(
             "proved suite positions",
             count(s.proved),
             [(s.wins, "a"), (s.losses, "b"), (s.unknown, "d")],
-            f"{_key('a', 'wins')} {count(s.wins)} &ensp;{_key('b', 'losses')} {count(s.losses)} &ensp;"
-            f"{_key('d', 'unknown')} {count(s.unknown)}",
+            f"{_key('a', 'wins')} {count(s.wins)} &ensp;{_key('b', 'losses')} {count(s.losses)} "
+            f"&ensp;{_key('d', 'unknown')} {count(s.unknown)}",
         ),
         _card(
             "network parameters",
@@ -204,8 +205,7 @@ def _openings(c: Campaign) -> str:
             return f"{o.name}: no games; proved winner: {o.proved}"
         return (
             f"{o.name}: Black won {share(o.rate)} of {many(o.games, 'game')} (95 % interval "
-            f"{interval(o.low, o.high)}); "
-            f"proved winner: {o.proved}"
+            f"{interval(o.low, o.high)}); proved winner: {o.proved}"
         )
 
     def rate_tile(cell: int) -> Tile:
@@ -234,7 +234,7 @@ def _openings(c: Campaign) -> str:
         patternUnits="userSpaceOnUse",
         patternTransform="rotate(45)",
     )
-    proofs = c.suite.openings
+    proved = [sum(o.proved == winner for o in c.openings) for winner in ("black", "white", "unknown")]
     first = "Every cell is a first move of Black."
     return _section(
         "Openings",
@@ -244,10 +244,8 @@ def _openings(c: Campaign) -> str:
             _figure(
                 "How often Black won",
                 draw_board(c.size, "Board of Black's win rate after each first move", rate_tile),
-                f"{first} The number is the percentage of its games that Black won, over "
-                f"{_games_an_opening(c)} an opening; hover for the interval. Black owns the top and the bottom, "
-                "White the "
-                "left and the right.",
+                f"{first} The number is the percentage of its games that Black won, over {_games_an_opening(c)} an "
+                "opening; hover for the interval. Black owns the top and the bottom, White the left and the right.",
                 heat_scale(),
             ),
             _figure(
@@ -255,11 +253,9 @@ def _openings(c: Campaign) -> str:
                 draw_board(
                     c.size, "Board of the proved winner after each first move", proof_tile, element("defs", hatch)
                 ),
-                f"{first} The stone is the colour that is proved to win after it: Black after {count(proofs.black)}, "
-                "White "
-                f"after {count(proofs.white)}; after {count(proofs.unknown)} the node budget ran out. The solver "
-                "searched "
-                f"{many(proofs.nodes, 'node')} for this.",
+                f"{first} The stone is the colour that is proved to win after it: Black after {proved[0]}, White "
+                f"after {proved[1]}; after {proved[2]} the node budget ran out. The solver searched "
+                f"{many(c.suite.openings.nodes, 'node')} for this.",
                 STONE_KEYS,
             ),
         ),
@@ -267,10 +263,8 @@ def _openings(c: Campaign) -> str:
             "Every opening with its interval",
             _opening_intervals(c),
             "First moves from worst to best for Black. The line is the Wilson 95 % interval of Black's win rate, the "
-            "stone "
-            "on it the proved winner. Where games and proof agree, white stones lie below the dashed line and black "
-            "ones "
-            "above.",
+            "stone on it the proved winner. Where games and proof agree, white stones lie below the dashed line and "
+            "black ones above.",
             STONE_KEYS,
         ),
     )
@@ -292,13 +286,11 @@ def _opening_words(c: Campaign) -> str:
         "no interval contradicts a proof"
         if not sure
         else f"{many(sure, 'interval')} {'lies' if sure == 1 else 'lie'} wholly on the wrong side: the players do "
-        "not yet "
-        "find that win"
+        "not yet find that win"
     )
     return (
-        f"Of {many(len(known), 'first move')} with games and a proof, the colour that wins with perfect play also "
-        "won most "
-        f"games after <strong>{count(right)}</strong>; {against}."
+        f"Of {many(len(known), 'first move')} with games and a proof, the colour that wins with perfect play also won "
+        f"most games after <strong>{count(right)}</strong>; {against}."
     )
 
 
@@ -331,30 +323,30 @@ def _positions(c: Campaign) -> str:
     kept = e.unique / e.raw if e.raw else math.nan
     balance = c.evaluation.games.black_wins
     endings = ", ".join(f"{many(n, 'game')} by {html.escape(how)}" for how, n in sorted(c.games.ended_by.items()) if n)
-    mean_share = _share_bar(balance)
+    spread = (
+        " Openings are spread over the board, good and bad ones alike, so this is not the strength of moving first."
+        if c.openings_kind != "empty"
+        else ""
+    )
     return _section(
         "Games and positions",
-        f"{many(c.games.games, 'game')} hold {many(e.raw, 'position')}. Positions that are the same up to the four "
-        f"symmetries become one row, which leaves <strong>{count(e.unique)}</strong>, {share(kept)} of them.",
+        f"{many(c.games.games, 'game')} hold {many(e.raw, 'searched position')}. Positions that are the same up to "
+        f"the four symmetries become one row, which leaves <strong>{count(e.unique)}</strong>, {share(kept)} of them.",
         _grid(
             "two",
             _figure(
                 "Positions by ply",
                 _ply_chart(c.plies),
-                "Early positions repeat from game to game; later ones hardly do. A position counts at the number of "
-                "stones "
-                f"on the board. {many(e.forced, 'position')} {'was' if e.forced == 1 else 'were'} not searched "
-                "because the "
-                "opening gave the move.",
+                "Early positions repeat from game to game; later ones hardly do. A position counts at its number of "
+                f"stones. Not counted: {many(e.forced, 'position')} whose move the opening prescribed, so that nobody "
+                "chose it.",
                 _key("d", "raw") + _key("a", "unique up to symmetry"),
             ),
             _figure(
                 "Colour balance",
-                mean_share,
-                f"Black won {count(balance.hits)} of {many(balance.of, 'game')}: {rate(balance)}. Openings are "
-                "spread over "
-                "the board, good and bad ones alike, so this is not the strength of moving first. "
-                f"Games ended: {endings or 'none'}.",
+                _share_bar(balance),
+                f"Black won {count(balance.hits)} of {many(balance.of, 'game')}: {rate(balance)}.{spread} How games "
+                f"ended: {endings or 'there are none'}.",
                 _key("stone-key black", "Black won") + _key("stone-key white", "White won"),
             ),
         ),
@@ -418,9 +410,9 @@ def _left_round(left: float, right: float, top: float, height: float, radius: fl
 
 def _learning(c: Campaign) -> str:
     charts: tuple[tuple[str, str, Callable[[fig.Epoch], float], Callable[[float], str] | None], ...] = (
-        ("Whole loss", "gao-2020 eq. 4.5, weight decay included where it is trained", lambda e: e.loss, None),
+        ("Whole loss", "what is minimised: eq. 4.5 of Gao (2020) without weight decay", lambda e: e.loss, None),
         ("Policy loss", "cross-entropy against the visit shares of the search", lambda e: e.policy, None),
-        ("Value loss", "squared error of v against the results", lambda e: e.value, None),
+        ("Value loss", "squared error of v against the mean result", lambda e: e.value, None),
         ("Action-value loss", "squared error of q(s, a) against the results", lambda e: e.q, None),
         ("Top-1", "share of rows whose most visited move the policy ranks first", lambda e: e.top1, percent),
     )
@@ -432,16 +424,16 @@ def _learning(c: Campaign) -> str:
     drawn.append(
         '<figure class="words"><h3>How to read them</h3>'
         f'<figcaption><div class="legend">{TRAIN_KEYS}</div>'
-        "Each point is the mean over all rows of the split, so it has no "
-        "sampling error for these rows; how well the kept network does on new ones is the next section. The dotted "
-        "line marks "
-        f"epoch {t.best_epoch}, which had the lowest validation loss and was kept.</figcaption></figure>"
+        "Each point is the mean over all rows of its split: training rows while the weights still moved, validation "
+        "rows after the epoch. It is exact for these rows and has no interval; how the network does on rows that "
+        f"chose nothing is the next section. The dotted line marks epoch {t.best_epoch}: the lowest validation loss, "
+        "kept.</figcaption></figure>"
     )
     return _section(
         "Learning",
-        f"The network has <strong>{count(t.parameters)}</strong> parameters and learned for "
-        f"{many(t.epochs, 'epoch')} from "
-        f"{many(t.train_rows, 'row')}; {many(t.validation_rows, 'row')} that it never learned from chose the epoch.",
+        f"The network has <strong>{count(t.parameters)}</strong> parameters and learned for {many(t.epochs, 'epoch')} "
+        f"from {many(t.train_rows, 'row')}; {many(t.validation_rows, 'row')} that it never learned from chose the "
+        "epoch.",
         _grid("three", *drawn),
     )
 
@@ -486,26 +478,22 @@ def _strength(c: Campaign) -> str:
     return _section(
         "How good the network is",
         f"The policy's first choice is the search's own favourite in <strong>{share(p.top1.rate)}</strong> of the "
-        "test rows, "
-        f"{p.times_uniform:.1f} times as often as a uniform guess. The sign of v names the proved winner in "
-        f"<strong>{share(v.suite.sign_right.rate)}</strong> of the suite.",
+        f"test rows, {p.times_uniform:.1f} times as often as a uniform guess. The sign of v names the proved winner "
+        f"in <strong>{share(v.suite.sign_right.rate)}</strong> of the suite.",
         _grid(
             "two",
             _figure(
                 "Top-k accuracy",
                 _topk_chart(c),
                 "How often the move with the most visits is among the policy's first k, over "
-                f"{many(p.positions, 'test row')}. "
-                "The band is the Wilson 95 % interval; the dashed line is k times the top-1 rate of a uniform guess, "
-                "which "
-                "no guess exceeds.",
+                f"{many(p.positions, 'test row')}. The band is the Wilson 95 % interval; the dashed line is k times "
+                "the top-1 rate of a uniform guess, which no guess exceeds.",
             ),
             _figure(
                 "Value error",
                 '<div class="estimates">' + "".join(_mean_row(*row, top) for row in errors) + "</div>",
                 "Mean squared error with its normal 95 % interval; lower is better. The dashed line at 1 is what "
-                "always "
-                "answering 0 gets on proved values.",
+                "always answering 0 gets on proved values.",
             ),
         ),
         _figure(
@@ -572,47 +560,45 @@ def _track(value: float, low: float, high: float, top: float, chance: float, lab
 
 def _trust(c: Campaign) -> str:
     d, s = c.dataset, c.suite
-    leaks = d.leaks
-    total = leaks.orbits + leaks.games + leaks.suite
+    total = sum(d.leaks.values())
     clean = (
-        "<strong>No leak was found</strong>: no position and no game is on both sides of a split."
+        "<strong>No leak was found</strong>: nothing is on both sides of a split."
         if not total
         else f"<strong>{many(total, 'leak')}</strong> found: results on the test split are not to be trusted."
     )
-    checks = [
-        (leaks.orbits, "positions in more than one split", "compared up to the four symmetries"),
-        (leaks.games, "games in more than one split", "a game is dealt to one split as a whole"),
-        (leaks.suite, "suite positions in the training split", "compared up to the four symmetries"),
-    ]
-    items = "".join(
-        f'<li><b class="{"bad" if n else "good"}">{count(n)}</b><span>{name}<small>{how}</small></span></li>'
-        for n, name, how in checks
+    found = "".join(
+        _check(n, fig.LEAKS.get(kind, kind), "", "bad" if n else "good") for kind, n in sorted(d.leaks.items())
     )
-    dropped = "".join(
-        f"<li><b>{count(n)}</b><span>{name}<small>{how}</small></span></li>"
+    cost = "".join(
+        _check(n, name, how)
         for n, name, how in (
-            (d.dropped.get("train", 0), "training rows dropped", "validation or test holds the same position"),
-            (d.dropped.get("validation", 0), "validation rows dropped", "test holds the same position"),
-            (d.suite_dropped, "rows dropped for the suite", "the suite holds the same position"),
-            (d.augmented_rows, "augmented training rows", "symmetry copies, made after the split"),
+            (d.dropped.get("train", 0), "training rows left out", "validation or test has the same position"),
+            (d.dropped.get("validation", 0), "validation rows left out", "test has the same position"),
+            (d.suite_dropped, "rows left out for the suite", "it has the same position"),
+            (d.augmented_rows, "augmented training rows", "symmetric copies, made after the split"),
         )
     )
-    splits = ", ".join(
+    splits = "; ".join(
         f"{name} {many(part.rows, 'row')} of {many(part.games, 'game')}"
         for name, part in (("train", d.train), ("validation", d.validation), ("test", d.test))
     )
     solved = s.proved / s.positions if s.positions else math.nan
     return _section(
         "Can one trust it?",
-        f"{clean} The suite asked for {many(s.positions, 'proof')} and has {count(s.proved)} ({share(solved)}), "
-        "found with "
-        f"{many(s.nodes, 'node')} of search; what the budget did not reach is marked unknown, never guessed.",
+        f"{clean} Of {many(s.positions, 'suite position')}, {count(s.proved)} are proved ({share(solved)}) with "
+        f"{many(s.nodes, 'node')} of search; where the budget ran out the label is unknown, never a guess.",
         _grid(
             "two",
-            f'<figure><h3>Leaks</h3><ul class="checks">{items}</ul><figcaption>Rows: {splits}.</figcaption></figure>',
-            f'<figure><h3>What keeping it clean cost</h3><ul class="checks">{dropped}</ul></figure>',
+            f'<figure><h3>Leaks, counted in the files as written</h3><ul class="checks">{found}</ul>'
+            f"<figcaption>A game goes to a split as a whole, by a hash of its moves: {splits}.</figcaption></figure>",
+            f'<figure><h3>What keeping it clean cost</h3><ul class="checks">{cost}</ul></figure>',
         ),
     )
+
+
+def _check(n: int, name: str, how: str, class_: str = "") -> str:
+    small = f"<small>{how}</small>" if how else ""
+    return f'<li><b class="{class_}">{count(n)}</b><span>{html.escape(name)}{small}</span></li>'
 
 
 def _footer(c: Campaign) -> str:
