@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import yaml
 
+from hexdata.label import EASY_NODES, HARD_NODES
 from hexdata.params import Campaign
 from hexdata.report import figures as fig
 
@@ -31,7 +32,7 @@ class Configuration:
 CONFIGURATIONS = (
     Configuration("examples", "dataset", "one row per position up to symmetry, split for training without leaks"),
     Configuration("games", "games", "the games that the examples come from, move by move with the search's visits"),
-    Configuration("suites", "suite", "positions whose winner is proved, and every winning move, for evaluation"),
+    Configuration("suites", "suite", "positions with the proved value of every move, for evaluation"),
     Configuration("openings", "openings", "the proved winner after every first move of Black"),
 )
 
@@ -90,7 +91,7 @@ LICENSE_URL = "https://spdx.org/licenses/MIT"
 CREATOR = "The hexdata authors"
 
 _POSITION = {
-    "key": "Orbit key: 128 bits, the same for the four symmetric images of a position and for no other position",
+    "key": "Orbit key: a 128-bit hash that the four symmetric images of a position share",
     "size": "Cells along one side of the board",
     "black": "Black stones, one bit a cell: cell c is bit c % 8 of byte c // 8; c = row * size + column",
     "white": "White stones, packed in the same way",
@@ -101,7 +102,7 @@ _POSITION = {
 COLUMNS: dict[str, dict[str, str]] = {
     "examples": {
         **_POSITION,
-        "plies_left_sum": "Moves that were still played from here, summed over `z_count` visits of games",
+        "plies_left_sum": "Moves from here to the end, this one included, summed over `games`",
         "policy_cells": "Cells that the search visited here",
         "policy_visits": "Visits of each of `policy_cells`, summed over all searches; divide by their sum for a policy",
         "played_cells": "Moves that were played here",
@@ -110,7 +111,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "z_count": "Number of results in `z_sum`",
         "games": "Number of games that came through this position",
         "sampled_count": "How often the move was drawn from the visits instead of being the most visited one",
-        "proved": "+1 if the side to move is proved to win, -1 if it is proved to lose, null if nobody tried",
+        "proved": "+1 if the side to move is proved to win, -1 if it is proved to lose, else null",
         "weight": "Suggested weight of the row in training",
     },
     "games": {
@@ -142,8 +143,8 @@ COLUMNS: dict[str, dict[str, str]] = {
         "losing_moves": "Moves that are proved to lose",
         "unknown_moves": "Moves without a proof",
         "nodes": "Nodes that the solver searched for this row",
-        "difficulty": "How hard the proof was",
-        "source": "Where the position comes from",
+        "difficulty": f"`easy` below {EASY_NODES:,} nodes, `medium` below {HARD_NODES:,}, else `hard`; or `unknown`",
+        "source": "Where the position comes from: `random` stones",
     },
     "openings": {
         "size": "Cells along one side of the board",
@@ -242,11 +243,10 @@ def _contents(release: Release) -> list[str]:
             lines.append(f"| `{configuration.name}` | {split} | {rows:,} | {len(files):,} | {size:,} |")
     lines.append("")
     for configuration in CONFIGURATIONS:
-        lines += _item(f"`{configuration.name}`: {configuration.what}.", "-")
+        lines += _item(f"`{configuration.name}`: {configuration.what}.")
     lines += _item(
         "`croissant.json` says the same to programs (Croissant 1.0); `provenance.json` has the parameters and the "
-        "hash of every file that each step made.",
-        "-",
+        "hash of every file that each step made."
     )
     return [*lines, ""]
 
@@ -285,28 +285,23 @@ def _made(release: Release) -> list[str]:
         if games.dither_moves
         else "Every searched move is the most visited one."
     )
+    steps = [
+        f"**Games**: {games.shards} shards of {games.per_shard} games, both sides `{games.player}`, openings "
+        f"`{games.openings}`, seed {games.seed}. {dither}",
+        "**Examples**: every position before a searched move. Its four symmetric images (half-turn; transpose with "
+        "colours swapped) become one row, which sums what all games say of it and stores the image in which Black "
+        "moved first.",
+        f"**Splits**: a game goes to test ({dataset.test:g}), validation ({dataset.validation:g}) or train by a hash "
+        "of its moves. A position that games of several splits share stays in test, else in validation, and counts "
+        "only that split's games.",
+        f"**Suite**: {suite.positions} random positions of {suite.min_stones} to {suite.max_stones} stones, undecided "
+        f"and distinct, solved by proof-number search within {suite.limit_nodes:,} nodes each. A proof that did not "
+        "end is null, never a guess.",
+    ]
     return [
         "## How it was made",
         "",
-        *_item(
-            f"**Games**: {games.shards} shards of {games.per_shard} games, both sides `{games.player}`, openings "
-            f"`{games.openings}`, seed {games.seed}. {dither}"
-        ),
-        *_item(
-            "**Examples**: every position before a searched move. Its four symmetric images (half-turn; transpose "
-            "with colours swapped) become one row, which sums what all games say of it and stores the image in which "
-            "Black moved first."
-        ),
-        *_item(
-            f"**Splits**: a game goes to test ({dataset.test:g}), validation ({dataset.validation:g}) or train by a "
-            "hash of its moves. A position that games of several splits share stays in test, else in validation, and "
-            "counts only that split's games."
-        ),
-        *_item(
-            f"**Suite**: {suite.positions} random positions of {suite.min_stones} to {suite.max_stones} stones, "
-            f"undecided and distinct, solved by proof-number search within {suite.limit_nodes:,} nodes each. A proof "
-            "that did not end is null, never a guess."
-        ),
+        *(line for number, step in enumerate(steps, start=1) for line in _item(step, f"{number}.")),
         "",
         *_paragraph(
             f"Engine version {release.engine_version}, schema version {release.schema_version}, parameters "
@@ -365,35 +360,25 @@ def _splits(release: Release) -> list[str]:
 
 def _limits(release: Release) -> list[str]:
     size = release.params.size
-    return [
-        "## Limits",
-        "",
-        *_item(
-            "The players are searches of a fixed budget: their visits and results are good advice, not truth. Only "
-            "`value`, the three lists of moves and the openings' `winner` are proved.",
-            "-",
-        ),
-        *_item(f"One board size, {size}x{size}, and no swap rule in play; the openings decide what is seen.", "-"),
-        *_item(
-            "Suite positions are random stones, not positions from games; the ones that the solver could not finish "
-            "within its budget have no value, and these are the hardest.",
-            "-",
-        ),
-        *_item("Rows of one game are not independent: intervals over rows are a little too narrow.", "-"),
-        "",
+    limits = [
+        "The players are searches of a fixed budget: their visits and results are good advice, not truth. Only "
+        "`value`, the lists of winning and losing moves and the openings' `winner` are proved.",
+        f"One board size, {size}x{size}, and no swap rule in play; the openings decide what is seen.",
+        "Suite positions are random stones, not positions from games; the ones that the solver could not finish "
+        "within its budget have no value, and these are the hardest.",
+        "Rows of one game are not independent: intervals over rows are a little too narrow.",
     ]
+    return ["## Limits", "", *(line for limit in limits for line in _item(limit)), ""]
 
 
 def _paragraph(words: str) -> list[str]:
     return [*textwrap.wrap(words, 120, break_long_words=False, break_on_hyphens=False), ""]
 
 
-def _item(words: str, mark: str = "1.") -> list[str]:
-    """An item of a list; Markdown numbers items that all say 1."""
+def _item(words: str, mark: str = "-") -> list[str]:
     indent = " " * (len(mark) + 1)
-    return textwrap.wrap(
-        f"{mark} {words}", 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    text = f"{mark} {words}"
+    return textwrap.wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _cite(release: Release) -> list[str]:

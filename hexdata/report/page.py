@@ -90,16 +90,24 @@ def render(campaign: Campaign) -> str:
     )
 
 
+NO_BREAK = "\u00a0"
+"""Between a number and its sign: no line breaks there."""
+
+
 def count(value: int) -> str:
     return f"{value:,}"
 
 
-def share(value: float, digits: int = 1) -> str:
-    return f"{100 * value:.{digits}f} %" if math.isfinite(value) else "no data"
+def share(value: float) -> str:
+    return f"{100 * value:.1f}{NO_BREAK}%" if math.isfinite(value) else "no data"
 
 
 def interval(low: float, high: float) -> str:
-    return f"{100 * low:.1f} to {100 * high:.1f} %" if math.isfinite(low) and math.isfinite(high) else "no interval"
+    return (
+        f"{100 * low:.1f} to {100 * high:.1f}{NO_BREAK}%"
+        if math.isfinite(low) and math.isfinite(high)
+        else "no interval"
+    )
 
 
 def rate(of: fig.Rate) -> str:
@@ -140,62 +148,69 @@ def _header(c: Campaign, name: str) -> str:
     stone = element("circle", cx=12, cy=12, r=5, class_="stone white")
     logo = picture(24, 24, "hexdata", element("path", d=hexagon, class_="unique"), stone)
     e, d, s = c.evaluation, c.dataset, c.suite
+    top1 = e.policy.top1
     rows = d.train.rows + d.validation.rows + d.test.rows
     cards = [
-        _card("games", count(c.games.games), [], f"{_mean_length(c)} moves a game on average"),
+        _card(
+            "games",
+            count(c.games.games),
+            _bar((c.games.black_wins, "black"), (c.games.white_wins, "white")),
+            f"{_key('stone-key black', f'won by Black {count(c.games.black_wins)}')} "
+            f"{_key('stone-key white', f'by White {count(c.games.white_wins)}')}",
+        ),
         _card(
             "unique positions",
             count(c.examples.unique),
-            [(c.examples.unique, "a"), (max(c.examples.raw - c.examples.unique, 0), "d")],
+            _bar((c.examples.unique, "a"), (max(c.examples.raw - c.examples.unique, 0), "d")),
             f"of {count(c.examples.raw)} raw ones, up to symmetry",
         ),
         _card(
             "dataset rows",
             count(rows),
-            [(d.train.rows, "a"), (d.validation.rows, "b"), (d.test.rows, "c")],
-            f"{_key('a', 'train')} {count(d.train.rows)} &ensp;{_key('b', 'validation')} {count(d.validation.rows)} "
-            f"&ensp;{_key('c', 'test')} {count(d.test.rows)}",
+            _bar((d.train.rows, "a"), (d.validation.rows, "b"), (d.test.rows, "c")),
+            f"{_key('a', f'train {count(d.train.rows)}')} {_key('b', f'validation {count(d.validation.rows)}')} "
+            f"{_key('c', f'test {count(d.test.rows)}')}",
         ),
         _card(
             "proved suite positions",
             count(s.proved),
-            [(s.wins, "a"), (s.losses, "b"), (s.unknown, "d")],
-            f"{_key('a', 'wins')} {count(s.wins)} &ensp;{_key('b', 'losses')} {count(s.losses)} "
-            f"&ensp;{_key('d', 'unknown')} {count(s.unknown)}",
+            _bar((s.wins, "a"), (s.losses, "b"), (s.unknown, "d")),
+            f"{_key('a', f'wins {count(s.wins)}')} {_key('b', f'losses {count(s.losses)}')} "
+            f"{_key('d', f'unknown {count(s.unknown)}')}",
         ),
         _card(
             "network parameters",
             count(c.train.parameters),
-            [],
+            _bar((c.train.best_epoch, "a"), (max(c.train.epochs - c.train.best_epoch, 0), "d")),
             f"trained for {many(c.train.epochs, 'epoch')}, epoch {c.train.best_epoch} kept",
         ),
         _card(
             "top-1 accuracy",
-            share(e.policy.top1.rate),
-            [],
-            f"{interval(e.policy.top1.low, e.policy.top1.high)}; {e.policy.times_uniform:.1f} times uniform",
+            share(top1.rate),
+            f'<div class="strip">{_track(top1, e.policy.uniform_top1, rate(top1))}</div>',
+            f"{interval(top1.low, top1.high)}; {e.policy.times_uniform:.1f} times uniform",
         ),
     ]
     return (
         f'<header>\n<div class="brand">{logo}hexdata</div>\n<h1>{name}</h1>\n'
         f"<p>Campaign <strong>{html.escape(c.name)}</strong>: games played by search, every position up to symmetry, a "
         "three-head network trained on them, and positions whose winner is proved. Estimates come with their "
-        "<strong>95 % interval</strong>; everything else on this page is a plain count.</p>\n"
+        "<strong>95 % interval</strong>; all else here is counted, not estimated.</p>\n"
         f'<div class="cards">\n' + "\n".join(cards) + "\n</div>\n</header>"
     )
 
 
-def _mean_length(c: Campaign) -> str:
-    return f"{c.games.plies / c.games.games:.1f}" if c.games.games else "no"
-
-
-def _card(name: str, figure: str, parts: Sequence[tuple[int, str]], note: str) -> str:
-    bar = "".join(f'<span class="{class_}" style="flex:{value}"></span>' for value, class_ in parts if value)
-    drawn = f'<div class="bar">{bar}</div>' if bar else ""
+def _card(name: str, figure: str, drawing: str, note: str) -> str:
     return (
-        f'<div class="card"><div class="name">{name}</div><div class="figure">{figure}</div>{drawn}'
+        f'<div class="card"><div class="name">{name}</div><div class="figure">{figure}</div>{drawing}'
         f'<div class="note">{note}</div></div>'
     )
+
+
+def _bar(*parts: tuple[int, str]) -> str:
+    """A bar in proportion to whole numbers, each part with its class."""
+    drawn = "".join(f'<span class="{class_}" style="flex:{value}"></span>' for value, class_ in parts if value)
+    return f'<div class="bar">{drawn}</div>'
 
 
 def _openings(c: Campaign) -> str:
@@ -296,12 +311,13 @@ def _opening_words(c: Campaign) -> str:
 
 def _opening_intervals(c: Campaign) -> str:
     shown = sorted((o for o in c.openings if o.games), key=lambda o: (o.rate, o.row, o.column))
-    width = max(1040.0, 12.0 * len(shown) + 60)
+    width = 1040.0
     frame = Frame(width, 250, (-0.6, max(len(shown) - 0.4, 0.6)), (0, 1), bottom=26)
     parts = [frame.axes([], [0, 0.25, 0.5, 0.75, 1], "", y_text=percent)]
     half = frame.y(0.5)
     parts.append(element("line", x1=frame.left, x2=width - frame.right, y1=half, y2=half, class_="chance"))
     step = frame.x(1) - frame.x(0)
+    every = math.ceil(24 / step)
     for index, o in enumerate(shown):
         x = frame.x(index)
         words = f"{o.name}: {share(o.rate)} ({interval(o.low, o.high)}) of {many(o.games, 'game')}; proved: {o.proved}"
@@ -311,17 +327,18 @@ def _opening_intervals(c: Campaign) -> str:
                 title(words),
                 element("line", x1=x, x2=x, y1=frame.y(o.low), y2=frame.y(o.high), class_="whisker"),
                 element("circle", cx=x, cy=frame.y(o.rate), r=min(6.0, step * 0.36), class_=f"stone {o.proved}"),
-                text(o.name, x, 242, "tick", text_anchor="middle") if step >= 20 or index % 2 == 0 else "",
+                text(o.name, x, 242, "tick", text_anchor="middle") if index % every == 0 else "",
             )
         )
     drawing = picture(width, 250, "Black's win rate after every first move with its interval", *parts)
-    return f'<div class="scroll" style="--least:{width * 0.8:.0f}px">{drawing}</div>'
+    return f'<div class="scroll">{drawing}</div>'
 
 
 def _positions(c: Campaign) -> str:
     e = c.examples
     kept = e.unique / e.raw if e.raw else math.nan
     balance = c.evaluation.games.black_wins
+    length = f", {c.games.plies / c.games.games:.1f} moves long on average," if c.games.games else ""
     endings = ", ".join(f"{many(n, 'game')} by {html.escape(how)}" for how, n in sorted(c.games.ended_by.items()) if n)
     spread = (
         " Openings are spread over the board, good and bad ones alike, so this is not the strength of moving first."
@@ -330,16 +347,17 @@ def _positions(c: Campaign) -> str:
     )
     return _section(
         "Games and positions",
-        f"{many(c.games.games, 'game')} hold {many(e.raw, 'searched position')}. Positions that are the same up to "
-        f"the four symmetries become one row, which leaves <strong>{count(e.unique)}</strong>, {share(kept)} of them.",
+        f"{many(c.games.games, 'game')}{length} hold {many(e.raw, 'searched position')}. Positions that are the same "
+        f"up to the four symmetries become one row, which leaves <strong>{count(e.unique)}</strong>, {share(kept)} of "
+        "them.",
         _grid(
             "two",
             _figure(
                 "Positions by ply",
                 _ply_chart(c.plies),
-                "Early positions repeat from game to game; later ones hardly do. A position counts at its number of "
-                f"stones. Not counted: {many(e.forced, 'position')} whose move the opening prescribed, so that nobody "
-                "chose it.",
+                "Where raw stands above unique, games repeat each other. A position counts at its number of stones. "
+                f"Not counted: {many(e.forced, 'position')} whose move the opening prescribed, so that nobody chose "
+                "it.",
                 _key("d", "raw") + _key("a", "unique up to symmetry"),
             ),
             _figure(
@@ -471,10 +489,9 @@ def _strength(c: Campaign) -> str:
         ("Right winner, played", "sign of v on test rows, against the games' results", v.test.sign_right, 0.5),
     ]
     errors = [
-        ("Squared error, proved", "v against the proved value +1 or −1 of suite positions", v.suite.mse),
-        ("Squared error, played", "v against the mean result of test rows", v.test.mse),
+        ("Suite", "v against the proved value, +1 or −1", v.suite.mse),
+        ("Test split", "v against the mean result of the games", v.test.mse),
     ]
-    top = max([1.0, *(m.high for _, _, m in errors if math.isfinite(m.high))])
     return _section(
         "How good the network is",
         f"The policy's first choice is the search's own favourite in <strong>{share(p.top1.rate)}</strong> of the "
@@ -491,7 +508,7 @@ def _strength(c: Campaign) -> str:
             ),
             _figure(
                 "Value error",
-                '<div class="estimates">' + "".join(_mean_row(*row, top) for row in errors) + "</div>",
+                _error_chart(errors),
                 "Mean squared error with its normal 95 % interval; lower is better. The dashed line at 1 is what "
                 "always answering 0 gets on proved values.",
             ),
@@ -499,7 +516,7 @@ def _strength(c: Campaign) -> str:
         _figure(
             "Shares with their intervals",
             '<div class="estimates">' + "".join(_rate_row(*row) for row in rates) + "</div>",
-            "The dot is the share, the bar its Wilson 95 % interval, the dashed line a uniform guess or a coin.",
+            "The stroke is the share, the bar its Wilson 95 % interval, the dashed line a uniform guess or a coin.",
         ),
     )
 
@@ -520,42 +537,66 @@ def _topk_chart(c: Campaign) -> str:
             x, y = frame.x(point.k), frame.y(point.rate)
             words = f"top-{point.k}: {share(point.rate)} ({interval(point.low, point.high)})"
             anchor = "end" if point.k == last else "middle" if point.k > 1 else "start"
-            label = text(f"{100 * point.rate:.0f}%", x, y + 22, "label strong", text_anchor=anchor)
+            label = text(f"{100 * point.rate:.1f}%", x, y + 22, "label strong", text_anchor=anchor)
             parts.append(element("g", title(words), element("circle", cx=x, cy=y, r=4, class_="one dot"), label))
     return picture(480, 260, "Top-k accuracy with its interval", *parts)
 
 
 def _rate_row(name: str, how: str, of: fig.Rate, chance: float) -> str:
     value = f"<b>{share(of.rate)}</b><small>{interval(of.low, of.high)}, n = {count(of.of)}</small>"
-    drawing = _track(of.rate, of.low, of.high, 1.0, chance, f"{name}: {rate(of)}")
-    return _estimate(name, how, drawing, value if of.of else "<b>no data</b>")
-
-
-def _mean_row(name: str, how: str, of: fig.Mean, top: float) -> str:
-    value = f"<b>{of.mean:.3f}</b><small>{of.low:.3f} to {of.high:.3f}<br>n = {count(of.of)}</small>"
-    drawing = _track(of.mean, of.low, of.high, top, 1.0, f"{name}: {of.mean:.3f} ({of.low:.3f} to {of.high:.3f})")
-    return _estimate(name, how, drawing, value if of.of else "<b>no data</b>")
-
-
-def _estimate(name: str, how: str, drawing: str, value: str) -> str:
     return (
-        f'<div class="what">{name}<small>{how}</small></div><div class="chart-cell">{drawing}</div>'
-        f'<div class="value"><div>{value}</div></div>\n'
+        f'<div class="row"><div class="what">{name}<small>{how}</small></div>'
+        f'<div class="track-cell">{_track(of, chance, f"{name}: {rate(of)}")}</div>'
+        f'<div class="value">{value if of.of else "<b>no data</b>"}</div></div>\n'
     )
 
 
-def _track(value: float, low: float, high: float, top: float, chance: float, label: str) -> str:
-    frame = Frame(360, 26, (0, top), (0, 1), left=8, right=8)
+def _error_chart(errors: Sequence[tuple[str, str, fig.Mean]]) -> str:
+    top = max([1.0, *(of.high for _, _, of in errors if math.isfinite(of.high))])
+    frame = Frame(480, 260, (0, top), (0, 1), left=14, right=14)
+    one = frame.x(1)
+    parts = [frame.axes(ticks(0, top), [], "mean squared error")]
+    for index, (name, how, of) in enumerate(errors):
+        y = 76 + 98 * index
+        parts.append(element("line", x1=one, x2=one, y1=y - 12, y2=y + 12, class_="chance"))
+        parts.append(text(name, frame.left, y - 34, "label strong"))
+        parts.append(text(how, frame.left, y - 18, "tick"))
+        if not of.of or not math.isfinite(of.mean):
+            parts.append(text("no data", 466, y - 34, "label strong", text_anchor="end"))
+            continue
+        limits = f"{of.low:.3f} to {of.high:.3f}, n = {count(of.of)}"
+        parts.append(text(f"{of.mean:.3f}", 466, y - 34, "label strong", text_anchor="end"))
+        parts.append(text(limits, 466, y - 18, "tick", text_anchor="end"))
+        low, middle, high = (frame.x(max(value, 0)) for value in (of.low, of.mean, of.high))
+        parts.append(
+            element(
+                "g",
+                title(f"{name}: {of.mean:.3f} ({limits})"),
+                element("rect", x=frame.left, y=y - 2, width=452, height=4, rx=2, class_="track"),
+                *_interval_mark(low, middle, high, y),
+            )
+        )
+    return picture(480, 260, "Value error on the suite and on the test split with intervals", *parts)
+
+
+def _track(of: fig.Rate, chance: float, label: str) -> str:
+    """A share on a line from 0 to 1, its interval, and a dashed mark at what chance would give."""
+    frame = Frame(360, 26, (0, 1), (0, 1), left=8, right=8)
     parts = [title(label), element("rect", x=8, y=11, width=344, height=4, rx=2, class_="track")]
     if math.isfinite(chance):
         x = frame.x(chance)
         parts.append(element("line", x1=x, x2=x, y1=3, y2=23, class_="chance"))
-    if math.isfinite(low) and math.isfinite(high):
-        start, end = frame.x(max(low, 0)), frame.x(min(high, top))
-        parts.append(element("rect", x=start, y=7, width=max(end - start, 1), height=12, rx=6, class_="span"))
-    if math.isfinite(value):
-        parts.append(element("circle", cx=frame.x(value), cy=13, r=5, class_="spot"))
+    if of.of:
+        parts += _interval_mark(frame.x(of.low), frame.x(of.rate), frame.x(of.high), 13)
     return picture(360, 26, label, *parts)
+
+
+def _interval_mark(low: float, middle: float, high: float, y: float) -> list[str]:
+    """The interval as a bar, the estimate as a stroke thin enough to leave a narrow interval visible."""
+    return [
+        element("rect", x=low, y=y - 7, width=max(high - low, 1), height=14, rx=3, class_="span"),
+        element("rect", x=middle - 1.5, y=y - 9, width=3, height=18, rx=1.5, class_="spot"),
+    ]
 
 
 def _trust(c: Campaign) -> str:
