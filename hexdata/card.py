@@ -5,6 +5,7 @@ Both are written from the same list of files and the same description of every c
 
 from __future__ import annotations
 
+import hashlib
 import json
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -81,6 +82,11 @@ class Release:
 
     def of(self, configuration: str) -> list[ReleasedFile]:
         return [file for file in self.files if file.configuration == configuration]
+
+    def content_hash(self, configuration: str) -> str:
+        """A hash of the configuration's files, names and bytes."""
+        lines = "".join(f"{file.sha256}  {file.path}\n" for file in self.of(configuration))
+        return hashlib.sha256(lines.encode()).hexdigest()
 
     def splits(self, configuration: str) -> list[str]:
         return list(dict.fromkeys(file.split for file in self.of(configuration)))
@@ -187,7 +193,11 @@ def _front_matter(release: Release) -> dict[str, object]:
     for configuration in CONFIGURATIONS:
         name = configuration.name
         files = [{"split": split, "path": f"data/{name}/{split}-*.parquet"} for split in release.splits(name)]
-        configs.append({"config_name": name, **({"default": True} if not configs else {}), "data_files": files})
+        # `datasets` 5.2 keys its cache of a local folder by the folder's name and this front matter, not by the data:
+        # without a hash in it a rebuilt release would load as the old one
+        described = f"{configuration.what}; SHA-256 {release.content_hash(name)}"
+        default = {"default": True} if not configs else {}
+        configs.append({"config_name": name, **default, "description": described, "data_files": files})
     return {
         "pretty_name": release.title,
         "license": LICENSE,

@@ -114,6 +114,17 @@ def test_every_configuration_of_the_card_is_one_schema_and_all_its_files(root: P
     assert named == set(out.glob("data/**/*.parquet"))
 
 
+def test_other_data_give_another_front_matter(root: Path) -> None:
+    """`datasets` keys its cache by it: with equal front matter a rebuilt release would load as the old one."""
+    before = front_matter(build(root))["configs"]
+    write_data(root / "data", "hex5", seed=2)
+    after = front_matter(build(root))["configs"]
+    assert isinstance(before, list)
+    assert isinstance(after, list)
+    changed = [old["config_name"] for old, new in zip(before, after, strict=True) if old != new]
+    assert changed == ["examples", "games", "suites"]
+
+
 def test_the_card_counts_the_rows_that_are_there(root: Path) -> None:
     out = build(root)
     lines = (out / "README.md").read_text().splitlines()
