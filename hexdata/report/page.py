@@ -250,6 +250,7 @@ def _openings(c: Campaign) -> str:
         patternTransform="rotate(45)",
     )
     proved = [sum(o.proved == winner for o in c.openings) for winner in ("black", "white", "unknown")]
+    limit = f"after {proved[2]} the node budget ran out" if proved[2] else "none is left open"
     first = "Every cell is a first move of Black."
     return _section(
         "Openings",
@@ -269,8 +270,7 @@ def _openings(c: Campaign) -> str:
                     c.size, "Board of the proved winner after each first move", proof_tile, element("defs", hatch)
                 ),
                 f"{first} The stone is the colour that is proved to win after it: Black after {proved[0]}, White "
-                f"after {proved[1]}; after {proved[2]} the node budget ran out. The solver searched "
-                f"{many(c.suite.openings.nodes, 'node')} for this.",
+                f"after {proved[1]}; {limit}. The solver searched {many(c.suite.openings.nodes, 'node')} for this.",
                 STONE_KEYS,
             ),
         ),
