@@ -5,13 +5,16 @@ Both are written from the same list of files and the same description of every c
 
 from __future__ import annotations
 
+import hashlib
 import json
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import yaml
 
+from hexdata.label import EASY_NODES, HARD_NODES
 from hexdata.params import Campaign
 from hexdata.report import figures as fig
 
@@ -30,7 +33,7 @@ class Configuration:
 CONFIGURATIONS = (
     Configuration("examples", "dataset", "one row per position up to symmetry, split for training without leaks"),
     Configuration("games", "games", "the games that the examples come from, move by move with the search's visits"),
-    Configuration("suites", "suite", "positions whose winner is proved, and every winning move, for evaluation"),
+    Configuration("suites", "suite", "positions with the proved value of every move, for evaluation"),
     Configuration("openings", "openings", "the proved winner after every first move of Black"),
 )
 
@@ -63,7 +66,6 @@ class Release:
     dataset: fig.Dataset
     suite: fig.Suite
     black_wins: fig.Rate
-    openings: Sequence[fig.Opening]
 
     @property
     def title(self) -> str:
@@ -74,13 +76,17 @@ class Release:
     def description(self) -> str:
         return (
             f"{self.games.games:,} games of Hex on a {self.params.size}x{self.params.size} board, played by tree "
-            "search "
-            f"({self.params.games.player}); {self.examples.unique:,} positions that are unique up to symmetry, split "
-            f"without leaks; {self.suite.proved:,} positions whose winner is proved."
+            f"search ({self.params.games.player}); {self.examples.unique:,} positions that are unique up to symmetry, "
+            f"split without leaks; {self.suite.proved:,} positions whose winner is proved."
         )
 
     def of(self, configuration: str) -> list[ReleasedFile]:
         return [file for file in self.files if file.configuration == configuration]
+
+    def content_hash(self, configuration: str) -> str:
+        """A hash of the configuration's files, names and bytes."""
+        lines = "".join(f"{file.sha256}  {file.path}\n" for file in self.of(configuration))
+        return hashlib.sha256(lines.encode()).hexdigest()
 
     def splits(self, configuration: str) -> list[str]:
         return list(dict.fromkeys(file.split for file in self.of(configuration)))
@@ -91,7 +97,7 @@ LICENSE_URL = "https://spdx.org/licenses/MIT"
 CREATOR = "The hexdata authors"
 
 _POSITION = {
-    "key": "Orbit key: 128 bits, the same for the four symmetric images of a position and for no other position",
+    "key": "Orbit key: a 128-bit hash that the four symmetric images of a position share",
     "size": "Cells along one side of the board",
     "black": "Black stones, one bit a cell: cell c is bit c % 8 of byte c // 8; c = row * size + column",
     "white": "White stones, packed in the same way",
@@ -102,7 +108,7 @@ _POSITION = {
 COLUMNS: dict[str, dict[str, str]] = {
     "examples": {
         **_POSITION,
-        "plies_left_sum": "Moves that were still played from here, summed over `z_count` visits of games",
+        "plies_left_sum": "Moves from here to the end, this one included, summed over `games`",
         "policy_cells": "Cells that the search visited here",
         "policy_visits": "Visits of each of `policy_cells`, summed over all searches; divide by their sum for a policy",
         "played_cells": "Moves that were played here",
@@ -111,7 +117,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "z_count": "Number of results in `z_sum`",
         "games": "Number of games that came through this position",
         "sampled_count": "How often the move was drawn from the visits instead of being the most visited one",
-        "proved": "+1 if the side to move is proved to win, -1 if it is proved to lose, null if nobody tried",
+        "proved": "+1 if the side to move is proved to win, -1 if it is proved to lose, else null",
         "weight": "Suggested weight of the row in training",
     },
     "games": {
@@ -143,8 +149,8 @@ COLUMNS: dict[str, dict[str, str]] = {
         "losing_moves": "Moves that are proved to lose",
         "unknown_moves": "Moves without a proof",
         "nodes": "Nodes that the solver searched for this row",
-        "difficulty": "How hard the proof was",
-        "source": "Where the position comes from",
+        "difficulty": f"`easy` below {EASY_NODES:,} nodes, `medium` below {HARD_NODES:,}, else `hard`; or `unknown`",
+        "source": "Where the position comes from: `random` stones",
     },
     "openings": {
         "size": "Cells along one side of the board",
@@ -164,13 +170,12 @@ def card(release: Release) -> str:
             "",
             f"# {release.title}",
             "",
-            release.description,
-            "",
-            "Hex is played on a rhombus of hexagons; Black moves first and joins the top to the bottom, White joins "
-            "the left",
-            "to the right; one of them always does. `a1` is the top-left cell, the letter is the column, the number "
-            "the row.",
-            "",
+            *_paragraph(release.description),
+            *_paragraph(
+                "Hex is played on a rhombus of hexagons. Black moves first and joins the top to the bottom, White "
+                "joins the left to the right; one of them always does. `a1` is the top-left cell, the letter is the "
+                "column, the number the row."
+            ),
             *_load(release),
             *_contents(release),
             *_columns(release),
@@ -188,7 +193,11 @@ def _front_matter(release: Release) -> dict[str, object]:
     for configuration in CONFIGURATIONS:
         name = configuration.name
         files = [{"split": split, "path": f"data/{name}/{split}-*.parquet"} for split in release.splits(name)]
-        configs.append({"config_name": name, **({"default": True} if not configs else {}), "data_files": files})
+        # `datasets` 5.2 keys its cache of a local folder by the folder's name and this front matter, not by the data:
+        # without a hash in it a rebuilt release would load as the old one
+        described = f"{configuration.what}; SHA-256 {release.content_hash(name)}"
+        default = {"default": True} if not configs else {}
+        configs.append({"config_name": name, **default, "description": described, "data_files": files})
     return {
         "pretty_name": release.title,
         "license": LICENSE,
@@ -243,14 +252,13 @@ def _contents(release: Release) -> list[str]:
             rows, size = sum(file.rows for file in files), sum(file.size for file in files)
             lines.append(f"| `{configuration.name}` | {split} | {rows:,} | {len(files):,} | {size:,} |")
     lines.append("")
-    lines += [f"- `{configuration.name}`: {configuration.what}." for configuration in CONFIGURATIONS]
-    lines += [
-        "- `croissant.json` describes the same for programs (Croissant 1.0); `provenance.json` has the parameters "
-        "and the",
-        "  hash of every file that each step made.",
-        "",
-    ]
-    return lines
+    for configuration in CONFIGURATIONS:
+        lines += _item(f"`{configuration.name}`: {configuration.what}.")
+    lines += _item(
+        "`croissant.json` says the same to programs (Croissant 1.0); `provenance.json` has the parameters and the "
+        "hash of every file that each step made."
+    )
+    return [*lines, ""]
 
 
 def _columns(release: Release) -> list[str]:
@@ -280,73 +288,65 @@ def type_name(kind: pa.DataType) -> str:
 
 
 def _made(release: Release) -> list[str]:
-    games, suite = release.params.games, release.params.suite
+    games, suite, dataset = release.params.games, release.params.suite, release.params.dataset
     dither = (
         f"The first {games.dither_moves} searched moves are drawn from the visit counts at temperature "
         f"{games.temperature:g}, later ones are the most visited."
         if games.dither_moves
-        else "Every move is the most visited one."
+        else "Every searched move is the most visited one."
     )
+    steps = [
+        f"**Games**: {games.shards} shards of {games.per_shard} games, both sides `{games.player}`, openings "
+        f"`{games.openings}`, seed {games.seed}. {dither}",
+        "**Examples**: every position before a searched move. Its four symmetric images (half-turn; transpose with "
+        "colours swapped) become one row, which sums what all games say of it and stores the image in which Black "
+        "moved first.",
+        f"**Splits**: a game goes to test ({dataset.test:g}), validation ({dataset.validation:g}) or train by a hash "
+        "of its moves. A position that games of several splits share stays in test, else in validation, and counts "
+        "only that split's games.",
+        f"**Suite**: {suite.positions} random positions of {suite.min_stones} to {suite.max_stones} stones, undecided "
+        f"and distinct, solved by proof-number search within {suite.limit_nodes:,} nodes each. A proof that did not "
+        "end is null, never a guess.",
+    ]
     return [
         "## How it was made",
         "",
-        f"1. **Games**: {games.shards} shards of {games.per_shard} games, both sides `{games.player}`, openings "
-        f"`{games.openings}`, seed {games.seed}. {dither}",
-        "2. **Examples**: every position before a move; the four symmetric images of a position (half-turn; "
-        "transpose with",
-        "   colours swapped) become one row that sums what all games say about it.",
-        f"3. **Splits**: whole games are dealt to train, validation ({release.params.dataset.validation:g}) and test "
-        f"({release.params.dataset.test:g}); a position that would be in two of them stays in the one for evaluation.",
-        f"4. **Suite**: {suite.positions} positions of {suite.min_stones} to {suite.max_stones} stones, solved by "
-        f"proof-number search within {suite.limit_nodes:,} nodes each; a proof that did not end is null, never a "
-        "guess.",
+        *(line for number, step in enumerate(steps, start=1) for line in _item(step, f"{number}.")),
         "",
-        f"Engine version {release.engine_version}, schema version {release.schema_version}, parameters "
-        f"`{release.params_sha256}`. The same parameters give the same bytes on any machine.",
-        "",
+        *_paragraph(
+            f"Engine version {release.engine_version}, schema version {release.schema_version}, parameters "
+            f"`{release.params_sha256}`. The same parameters give the same bytes on any machine."
+        ),
     ]
 
 
 def _statistics(release: Release) -> list[str]:
     games, examples, suite, black = release.games, release.examples, release.suite, release.black_wins
     length = f"{games.plies / games.games:.1f}" if games.games else "-"
-    lines = [
+    won = f"{100 * black.rate:.1f} % | {100 * black.low:.1f} to {100 * black.high:.1f} %"
+    openings = f"{suite.openings.black:,} / {suite.openings.white:,} / {suite.openings.unknown:,}"
+    words = "Everything is a count except the share, which has its Wilson interval."
+    if release.params.games.openings != "empty":
+        words += (
+            " Openings are spread over the board, good and bad ones alike, so the share is not the strength of "
+            "moving first."
+        )
+    return [
         "## Statistics",
         "",
         "| figure | value | 95 % interval |",
         "|---|---:|---:|",
         f"| games | {games.games:,} | |",
         f"| moves a game, mean | {length} | |",
+        f"| games that Black won | {won} |",
         f"| positions, raw | {examples.raw:,} | |",
         f"| positions, unique up to symmetry | {examples.unique:,} | |",
-        f"| games that Black won | {_percent(black)} | {_interval(black)} |",
-    ]
-    played = sorted((o for o in release.openings if o.games), key=lambda o: (o.rate, o.name))
-    if played:
-        for name, o in (("worst", played[0]), ("best", played[-1])):
-            lines.append(
-                f"| games that Black won after {o.name}, the {name} opening | {_percent(o)} | {_interval(o)} |"
-            )
-    lines += [
         f"| suite positions proved | {suite.proved:,} of {suite.positions:,} | |",
         f"| of these, won / lost by the side to move | {suite.wins:,} / {suite.losses:,} | |",
-        f"| first moves proved to win / to lose / unknown | {suite.openings.black:,} / {suite.openings.white:,} / "
-        f"{suite.openings.unknown:,} | |",
+        f"| first moves after which Black wins / White wins / unknown | {openings} | |",
         "",
-        "Intervals are Wilson's. Openings are spread over the board, good and bad ones alike, so Black's share is "
-        "not the",
-        "strength of moving first; and the best and the worst of many openings look more extreme than they are.",
-        "",
+        *_paragraph(words),
     ]
-    return lines
-
-
-def _percent(of: fig.Rate | fig.Opening) -> str:
-    return f"{100 * of.rate:.1f} %"
-
-
-def _interval(of: fig.Rate | fig.Opening) -> str:
-    return f"{100 * of.low:.1f} to {100 * of.high:.1f} %"
 
 
 def _splits(release: Release) -> list[str]:
@@ -354,34 +354,41 @@ def _splits(release: Release) -> list[str]:
     lines = ["## Splits and leaks", "", "| split | rows | games |", "|---|---:|---:|"]
     for name, part in (("train", data.train), ("validation", data.validation), ("test", data.test)):
         lines.append(f"| {name} | {part.rows:,} | {part.games:,} |")
-    leaks = data.leaks
+    lines += ["", "| leak | found |", "|---|---:|"]
+    lines += [f"| {fig.LEAKS.get(kind, kind)} | {found:,} |" for kind, found in sorted(data.leaks.items())]
     return [
         *lines,
         "",
-        f"Found in more than one split: {leaks.orbits:,} positions (up to symmetry), {leaks.games:,} games. Suite "
-        "positions "
-        f"in the training split: {leaks.suite:,}. To get there, {data.dropped.get('train', 0):,} training rows and "
-        f"{data.dropped.get('validation', 0):,} validation rows were dropped because a split for evaluation holds "
-        "them, and "
-        f"{data.suite_dropped:,} rows because the suite does.",
-        "",
+        *_paragraph(
+            f"To get there, {data.dropped.get('train', 0):,} training rows and {data.dropped.get('validation', 0):,} "
+            f"validation rows were left out because a stronger split has their position, and {data.suite_dropped:,} "
+            "rows because the suite has it. The suite may share positions with the test split: nothing learns from "
+            "either."
+        ),
     ]
 
 
 def _limits(release: Release) -> list[str]:
-    return [
-        "## Limits",
-        "",
-        "- The players are searches of a fixed budget: their visits and results are good advice, not truth. Only "
-        "`value`,",
-        "  `winning_moves`, `losing_moves` and the openings' `winner` are proved.",
-        f"- One board size ({release.params.size}x{release.params.size}), no swap rule in play; the openings decide "
-        "what is "
-        "seen.",
-        "- Suite positions are those that the solver could finish within its budget, which leaves out the hardest.",
-        "- Rows of one game are not independent: intervals over rows are a little too narrow.",
-        "",
+    size = release.params.size
+    limits = [
+        "The players are searches of a fixed budget: their visits and results are good advice, not truth. Only "
+        "`value`, the lists of winning and losing moves and the openings' `winner` are proved.",
+        f"One board size, {size}x{size}, and no swap rule in play; the openings decide what is seen.",
+        "Suite positions are random stones, not positions from games; the ones that the solver could not finish "
+        "within its budget have no value, and these are the hardest.",
+        "Rows of one game are not independent: intervals over rows are a little too narrow.",
     ]
+    return ["## Limits", "", *(line for limit in limits for line in _item(limit)), ""]
+
+
+def _paragraph(words: str) -> list[str]:
+    return [*textwrap.wrap(words, 120, break_long_words=False, break_on_hyphens=False), ""]
+
+
+def _item(words: str, mark: str = "-") -> list[str]:
+    indent = " " * (len(mark) + 1)
+    text = f"{mark} {words}"
+    return textwrap.wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _cite(release: Release) -> list[str]:

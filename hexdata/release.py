@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from hexdata.card import CONFIGURATIONS, Release, ReleasedFile, card, croissant
 from hexdata.engine import ENGINE_VERSION
+from hexdata.evaluate import rate
 from hexdata.params import BadParams, read_campaign
 from hexdata.records import SCHEMA_VERSION, BadFile, params_hash, remove_others, schema_for
 from hexdata.report import figures as fig
@@ -30,12 +31,10 @@ CHUNK = 1 << 20
 def build_release(
     campaign: str, size: int, data: Path, metrics: Path, out: Path, params: Path = Path("params.yaml")
 ) -> None:
-    """Fill `out` from data/{games,examples,dataset,suites}/`campaign` and metrics/`campaign`."""
+    """Fill `out` from data/{games,dataset,suites}/`campaign` and metrics/`campaign`."""
     wanted = read_campaign(campaign, params)
     if wanted.size != size:
-        raise BadParams(
-            f"{params}: campaigns.{campaign}.size is {wanted.size}, but a release of size {size} is asked for"
-        )
+        raise BadParams(f"{params}: campaigns.{campaign}.size is {wanted.size}, not {size} as the release needs")
     sources = find_sources(campaign, data)
     schemas = {configuration.name: schema_for(configuration.kind, size) for configuration in CONFIGURATIONS}
     kinds = {configuration.name: configuration.kind for configuration in CONFIGURATIONS}
@@ -43,16 +42,11 @@ def build_release(
     for target, source in sources.items():
         name = _configuration(target)
         rows[target] = check(source, kinds[name], schemas[name])
-    examples = data / "examples" / campaign / "examples.parquet"
-    check(examples, "examples", schema_for("examples", size))
     read = metrics / campaign
     games = fig.read_json(read / "games.json", fig.Games)
     positions = fig.read_json(read / "examples.json", fig.Examples)
     dataset = fig.read_json(read / "dataset.json", fig.Dataset)
     suite = fig.read_json(read / "suite.json", fig.Suite)
-    # of the evaluation only what is about games: a release must not change because a network did
-    balance = fig.read_json(read / "evaluate.json", fig.GamesEvaluation).games.black_wins
-    openings = fig.read_openings(read / "openings.csv", size)
 
     with staging(out) as stage:
         sums = {target: copy(source, stage / target) for target, source in sources.items()}
@@ -67,7 +61,8 @@ def build_release(
             )
             for target in sources
         ]
-        section = wanted.model_dump(mode="json")
+        # without train: a release must not change because a network did
+        section = wanted.model_dump(mode="json", exclude={"train"})
         release = Release(
             campaign=campaign,
             params=wanted,
@@ -80,11 +75,9 @@ def build_release(
             examples=positions,
             dataset=dataset,
             suite=suite,
-            black_wins=balance,
-            openings=openings,
+            black_wins=fig.Rate.model_validate(rate(games.black_wins, games.games)),
         )
         made = {source.relative_to(data).as_posix(): sums[target] for target, source in sources.items()}
-        made[examples.relative_to(data).as_posix()] = sha256(examples)
         texts = {
             "README.md": card(release),
             "croissant.json": croissant(release),
@@ -141,12 +134,7 @@ def check(path: Path, kind: str, schema: pa.Schema) -> int:
 
 def provenance(release: Release, section: Mapping[str, object], made: Mapping[str, str]) -> dict[str, object]:
     """What made what. The hashes are of the files themselves: dvc.lock is not final while a stage of it still runs."""
-    inputs: dict[str, list[str]] = {
-        "games": [],
-        "examples": ["games"],
-        "dataset": ["examples", "suites"],
-        "suites": ["examples"],
-    }
+    inputs: dict[str, list[str]] = {"games": [], "suites": [], "dataset": ["games", "suites"]}
     return {
         "campaign": release.campaign,
         "engine_version": release.engine_version,
@@ -189,11 +177,6 @@ def copy(source: Path, target: Path) -> str:
         writer.flush()
         os.fsync(writer.fileno())
     return digest.hexdigest()
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def move_in(stage: Path, out: Path) -> None:

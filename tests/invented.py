@@ -6,8 +6,13 @@ import json
 import math
 import random
 from pathlib import Path
+from typing import Any
 
-from hexdata.board import cell_name
+import pyarrow as pa
+
+from hexdata.board import Position, cell_name, cells, pack, unpack
+from hexdata.evaluate import rate
+from hexdata.records import examples_schema, games_schema, openings_schema, suite_schema, table_bytes
 
 PROVED_6X6 = (  # the first moves after which Black wins on 6x6, by row
     ".....x",
@@ -19,20 +24,12 @@ PROVED_6X6 = (  # the first moves after which Black wins on 6x6, by row
 )
 
 
-def wilson(hits: int, of: int) -> dict[str, float | int]:
-    z = 1.959964
-    p = hits / of
-    middle, spread = p + z * z / (2 * of), z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of))
-    scale = 1 + z * z / of
-    return {"hits": hits, "of": of, "rate": p, "low": (middle - spread) / scale, "high": (middle + spread) / scale}
-
-
 def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
     """All files of metrics/C."""
     rng = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
 
-    def put(name: str, value: object) -> None:
+    def note(name: str, value: object) -> None:
         (folder / name).write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
 
     def table(name: str, header: str, rows: list[tuple[object, ...]]) -> None:
@@ -52,7 +49,7 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
         black_total += wins
         if cell in (1, size * size - 2):
             proved = "unknown"
-        i = wilson(wins, each)
+        i = rate(wins, each)
         openings.append((cell_name(cell, size), row, column, each, wins, i["rate"], i["low"], i["high"], proved))
     games = each * size * size
     table("openings.csv", "name,row,column,games,black_wins,rate,low,high,proved", openings)
@@ -66,7 +63,7 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
         raw_total, unique_total = raw_total + raw, unique_total + unique
     table("plies.csv", "ply,raw,unique", plies)
 
-    put(
+    note(
         "games.json",
         {
             "games": games,
@@ -77,21 +74,21 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
             "ended_by": {"chain": games},
         },
     )
-    put("examples.json", {"raw": raw_total, "forced": games, "unique": unique_total})
+    note("examples.json", {"raw": raw_total, "forced": games, "unique": unique_total})
     rows = {"train": int(unique_total * 0.78), "validation": int(unique_total * 0.1), "test": int(unique_total * 0.1)}
     splits = {"train": 0.8, "validation": 0.1, "test": 0.1}
-    put(
+    note(
         "dataset.json",
         {
             **{split: {"rows": rows[split], "games": int(games * part)} for split, part in splits.items()},
             "augmented_rows": 2 * rows["train"],
             "dropped": {"train": 812, "validation": 240},
             "suite_dropped": 391,
-            "leaks": {"orbits": 0, "games": 0, "suite": 0},
+            "leaks": {"orbits": 0, "suite": 0},
         },
     )
     counts = {kind: sum(row[-1] == kind for row in openings) for kind in ("black", "white", "unknown")}
-    put(
+    note(
         "suite.json",
         {
             "positions": 400,
@@ -104,7 +101,7 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
         },
     )
     epochs = 8
-    put(
+    note(
         "train.json",
         {
             "parameters": 79463,
@@ -124,10 +121,10 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
             learning.append((epoch, split, policy + 0.5 * (value + q), policy, value, q, top1))
     table("learning.csv", "epoch,split,loss,policy,value,q,top1", learning)
     tested = rows["test"]
-    topk = [(k, wilson(int(tested * (1 - 0.615 * math.exp(-(k - 1) / 2.6))), tested)) for k in range(1, 11)]
+    topk = [(k, rate(int(tested * (1 - 0.615 * math.exp(-(k - 1) / 2.6))), tested)) for k in range(1, 11)]
     table("topk.csv", "k,rate,low,high", [(k, i["rate"], i["low"], i["high"]) for k, i in topk])
     at = dict(topk)
-    put(
+    note(
         "evaluate.json",
         {
             "policy": {
@@ -141,16 +138,121 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
             "value": {
                 "suite": {
                     "positions": 392,
-                    "sign_right": wilson(338, 392),
+                    "sign_right": rate(338, 392),
                     "mse": {"mean": 0.4312, "low": 0.3851, "high": 0.4773, "of": 392},
                 },
                 "test": {
                     "positions": tested,
-                    "sign_right": wilson(int(tested * 0.812), tested),
+                    "sign_right": rate(int(tested * 0.812), tested),
                     "mse": {"mean": 0.5233, "low": 0.5061, "high": 0.5405, "of": tested},
                 },
             },
-            "suite_policy": {"positions": 231, "top1_wins": wilson(193, 231)},
-            "games": {"black_wins": wilson(black_total, games)},
+            "suite_policy": {"positions": 231, "top1_wins": rate(193, 231)},
+            "games": {"black_wins": rate(black_total, games)},
         },
     )
+
+
+def write_data(folder: Path, campaign: str, size: int = 5, seed: int = 1) -> None:
+    """data/games, data/dataset and data/suites of a campaign: two shards of random games and what follows from them."""
+    rng = random.Random(seed)
+    shards = [[_game(rng, campaign, size, shard) for _ in range(6)] for shard in range(2)]
+    for shard, games in enumerate(shards):
+        table = pa.Table.from_pylist(games, schema=games_schema())
+        put(folder / "games" / campaign / f"games-{shard:05}.parquet", table_bytes(table, "games", {"shard": shard}))
+    games = [game for shard in shards for game in shard]
+    for split, dealt in (("train", games[:8]), ("validation", games[8:10]), ("test", games[10:])):
+        rows = sorted((row for game in dealt for row in _examples(game, size)), key=lambda row: row["key"])
+        half = (len(rows) + 1) // 2
+        parts = [rows[:half], rows[half:]] if split == "train" else [rows]
+        for index, part in enumerate(parts):
+            table = pa.Table.from_pylist(part, schema=examples_schema(size))
+            name = f"{split}-{index:05}-of-{len(parts):05}.parquet"
+            put(folder / "dataset" / campaign / name, table_bytes(table, "dataset", {"split": split}))
+    suite = [_proof(rng, row) for game in games for row in _examples(game, size)[-1:]]
+    table = pa.Table.from_pylist(suite, schema=suite_schema(size))
+    put(folder / "suites" / campaign / "suite.parquet", table_bytes(table, "suite", {}))
+    winners = [{"size": size, "cell": cell, "winner": "black", "nodes": 9 + cell} for cell in range(size * size)]
+    table = pa.Table.from_pylist(winners, schema=openings_schema())
+    put(folder / "suites" / campaign / "openings.parquet", table_bytes(table, "openings", {}))
+
+
+def put(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _game(rng: random.Random, campaign: str, size: int, shard: int) -> dict[str, Any]:
+    position, moves = Position.empty(size), []
+    while (winner := position.winner()) is None:
+        moves.append(rng.choice(list(cells(position.empties()))))
+        position = position.play(moves[-1])
+    searched = [index > 0 for index in range(len(moves))]
+    return {
+        "game_id": rng.randbytes(16),
+        "campaign": campaign,
+        "shard": shard,
+        "size": size,
+        "opening_length": 1,
+        "moves": moves,
+        "winner": winner,
+        "ended_by": "chain",
+        "swapped": False,
+        "black": "uct:playouts=60-100",
+        "white": "uct:playouts=60-100",
+        "seed": rng.getrandbits(63),
+        "budget": [80 if is_searched else 0 for is_searched in searched],
+        "root_value": [rng.uniform(-1, 1) if is_searched else 0.0 for is_searched in searched],
+        "visits": [
+            {"cells": [move] if is_searched else [], "counts": [80] if is_searched else []}
+            for move, is_searched in zip(moves, searched, strict=True)
+        ],
+        "sampled": [False] * len(moves),
+        "engine_version": 1,
+        "net_hash": None,
+    }
+
+
+def _examples(game: dict[str, Any], size: int) -> list[dict[str, Any]]:
+    rows = []
+    for ply, move in enumerate(game["moves"]):
+        position = Position.after(size, game["moves"][:ply])
+        rows.append(
+            {
+                "key": (pack(position.black, size) + pack(position.white, size)).ljust(16, b"\0"),
+                "size": size,
+                "black": pack(position.black, size),
+                "white": pack(position.white, size),
+                "to_move": position.to_move,
+                "ply": ply,
+                "plies_left_sum": len(game["moves"]) - ply,
+                "policy_cells": [move],
+                "policy_visits": [80],
+                "played_cells": [move],
+                "played_counts": [1],
+                "z_sum": 1 if game["winner"] == position.to_move else -1,
+                "z_count": 1,
+                "games": 1,
+                "sampled_count": 0,
+                "proved": None,
+                "weight": 1.0,
+            }
+        )
+    return rows[1:]
+
+
+def _proof(rng: random.Random, row: dict[str, Any]) -> dict[str, Any]:
+    """The last position of a game: its last move wins."""
+    shown = {name: row[name] for name in ("key", "size", "black", "white", "to_move", "ply")}
+    taken = unpack(row["black"]) | unpack(row["white"])
+    others = [cell for cell in range(row["size"] ** 2) if not taken >> cell & 1 and cell not in row["played_cells"]]
+    return {
+        **shown,
+        "value": 1,
+        "winning_moves": row["played_cells"],
+        "losing_moves": [],
+        "unknown_moves": others,
+        "nodes": rng.randrange(1, 500),
+        "difficulty": "easy",
+        "source": "random",
+    }

@@ -65,15 +65,17 @@ class Examples(Figures):
     unique: Count
 
 
+LEAKS = {
+    "games": "games in more than one split",
+    "orbits": "positions in more than one split, up to symmetry",
+    "suite": "suite positions in what is learned from (train, validation), up to symmetry",
+}
+"""What each kind of leak counts; all must be zero."""
+
+
 class Split(Figures):
     rows: Count
     games: Count
-
-
-class Leaks(Figures):
-    orbits: Count
-    games: Count
-    suite: Count
 
 
 class Dataset(Figures):
@@ -83,7 +85,8 @@ class Dataset(Figures):
     augmented_rows: Count
     dropped: dict[str, Count]
     suite_dropped: Count
-    leaks: Leaks
+    leaks: dict[str, Count]
+    """By the kinds of `LEAKS`."""
 
 
 class OpeningProofs(Figures):
@@ -140,16 +143,11 @@ class Balance(Figures):
     black_wins: Rate
 
 
-class GamesEvaluation(Figures):
-    """What evaluate.json says of the games, whatever it says of the network."""
-
-    games: Balance
-
-
-class Evaluation(GamesEvaluation):
+class Evaluation(Figures):
     policy: Policy
     value: Values
     suite_policy: SuitePolicy
+    games: Balance
 
 
 class Ply(Figures):

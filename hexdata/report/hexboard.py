@@ -104,12 +104,13 @@ def _middle(a: Point, b: Point) -> Point:
 
 
 def _sides(size: int) -> str:
-    """Wide lines below the cells, which cover their inner half."""
-    owner = {"top": "black", "right": "white", "bottom": "black", "left": "white"}
+    """Wide lines below the cells, which cover their inner half. White's round ends fill the corners below Black's."""
     lines = side_lines(size)
-    rims = [element("path", d=path(line), class_="rim") for line in lines.values()]
-    fills = [element("path", d=path(line), class_=f"side {owner[name]}") for name, line in lines.items()]
-    return "".join(rims + fills)
+    outline = [point for name in ("top", "right", "bottom", "left") for point in lines[name]]
+    parts = [element("path", d=path(outline, closed=True), class_="rim")]
+    for name, owner in (("left", "white"), ("right", "white"), ("top", "black"), ("bottom", "black")):
+        parts.append(element("path", d=path(lines[name]), class_=f"side {owner}"))
+    return "".join(parts)
 
 
 def _coordinates(size: int) -> str:

@@ -26,6 +26,7 @@ class Campaign:
 
     name: str
     size: int
+    openings_kind: str
     params_hash: str
     games: fig.Games
     examples: fig.Examples
@@ -52,6 +53,7 @@ def read_figures(campaign: str, size: int, folder: Path, params: Path) -> Campai
     return Campaign(
         name=campaign,
         size=size,
+        openings_kind=wanted.games.openings,
         params_hash=params_hash(wanted.model_dump(mode="json")),
         games=fig.read_json(folder / "games.json", fig.Games),
         examples=fig.read_json(folder / "examples.json", fig.Examples),
@@ -88,16 +90,24 @@ def render(campaign: Campaign) -> str:
     )
 
 
+NO_BREAK = "\u00a0"
+"""Between a number and its sign: no line breaks there."""
+
+
 def count(value: int) -> str:
     return f"{value:,}"
 
 
-def share(value: float, digits: int = 1) -> str:
-    return f"{100 * value:.{digits}f} %" if math.isfinite(value) else "no data"
+def share(value: float) -> str:
+    return f"{100 * value:.1f}{NO_BREAK}%" if math.isfinite(value) else "no data"
 
 
 def interval(low: float, high: float) -> str:
-    return f"{100 * low:.1f} to {100 * high:.1f} %" if math.isfinite(low) and math.isfinite(high) else "no interval"
+    return (
+        f"{100 * low:.1f} to {100 * high:.1f}{NO_BREAK}%"
+        if math.isfinite(low) and math.isfinite(high)
+        else "no interval"
+    )
 
 
 def rate(of: fig.Rate) -> str:
@@ -138,63 +148,69 @@ def _header(c: Campaign, name: str) -> str:
     stone = element("circle", cx=12, cy=12, r=5, class_="stone white")
     logo = picture(24, 24, "hexdata", element("path", d=hexagon, class_="unique"), stone)
     e, d, s = c.evaluation, c.dataset, c.suite
+    top1 = e.policy.top1
     rows = d.train.rows + d.validation.rows + d.test.rows
     cards = [
-        _card("games", count(c.games.games), [], f"{_mean_length(c)} moves a game on average"),
+        _card(
+            "games",
+            count(c.games.games),
+            _bar((c.games.black_wins, "black"), (c.games.white_wins, "white")),
+            f"{_key('stone-key black', f'won by Black {count(c.games.black_wins)}')} "
+            f"{_key('stone-key white', f'by White {count(c.games.white_wins)}')}",
+        ),
         _card(
             "unique positions",
             count(c.examples.unique),
-            [(c.examples.unique, "a"), (max(c.examples.raw - c.examples.unique, 0), "d")],
+            _bar((c.examples.unique, "a"), (max(c.examples.raw - c.examples.unique, 0), "d")),
             f"of {count(c.examples.raw)} raw ones, up to symmetry",
         ),
         _card(
             "dataset rows",
             count(rows),
-            [(d.train.rows, "a"), (d.validation.rows, "b"), (d.test.rows, "c")],
-            f"{_key('a', 'train')} {count(d.train.rows)} &ensp;{_key('b', 'validation')} {count(d.validation.rows)} "
-            "&ensp;"
-            f"{_key('c', 'test')} {count(d.test.rows)}",
+            _bar((d.train.rows, "a"), (d.validation.rows, "b"), (d.test.rows, "c")),
+            f"{_key('a', f'train {count(d.train.rows)}')} {_key('b', f'validation {count(d.validation.rows)}')} "
+            f"{_key('c', f'test {count(d.test.rows)}')}",
         ),
         _card(
             "proved suite positions",
             count(s.proved),
-            [(s.wins, "a"), (s.losses, "b"), (s.unknown, "d")],
-            f"{_key('a', 'wins')} {count(s.wins)} &ensp;{_key('b', 'losses')} {count(s.losses)} &ensp;"
-            f"{_key('d', 'unknown')} {count(s.unknown)}",
+            _bar((s.wins, "a"), (s.losses, "b"), (s.unknown, "d")),
+            f"{_key('a', f'wins {count(s.wins)}')} {_key('b', f'losses {count(s.losses)}')} "
+            f"{_key('d', f'unknown {count(s.unknown)}')}",
         ),
         _card(
             "network parameters",
             count(c.train.parameters),
-            [],
+            _bar((c.train.best_epoch, "a"), (max(c.train.epochs - c.train.best_epoch, 0), "d")),
             f"trained for {many(c.train.epochs, 'epoch')}, epoch {c.train.best_epoch} kept",
         ),
         _card(
             "top-1 accuracy",
-            share(e.policy.top1.rate),
-            [],
-            f"{interval(e.policy.top1.low, e.policy.top1.high)}; {e.policy.times_uniform:.1f} times uniform",
+            share(top1.rate),
+            f'<div class="strip">{_track(top1, e.policy.uniform_top1, rate(top1))}</div>',
+            f"{interval(top1.low, top1.high)}; {e.policy.times_uniform:.1f} times uniform",
         ),
     ]
     return (
         f'<header>\n<div class="brand">{logo}hexdata</div>\n<h1>{name}</h1>\n'
         f"<p>Campaign <strong>{html.escape(c.name)}</strong>: games played by search, every position up to symmetry, a "
         "three-head network trained on them, and positions whose winner is proved. Estimates come with their "
-        "<strong>95 % interval</strong>; everything else on this page is a plain count.</p>\n"
+        "<strong>95 % interval</strong>; all else here is counted, not estimated.</p>\n"
         f'<div class="cards">\n' + "\n".join(cards) + "\n</div>\n</header>"
     )
 
 
-def _mean_length(c: Campaign) -> str:
-    return f"{c.games.plies / c.games.games:.1f}" if c.games.games else "no"
-
-
-def _card(name: str, figure: str, parts: Sequence[tuple[int, str]], note: str) -> str:
-    bar = "".join(f'<span class="{class_}" style="flex:{value}"></span>' for value, class_ in parts if value)
-    drawn = f'<div class="bar">{bar}</div>' if bar else ""
+def _card(name: str, figure: str, drawing: str, note: str) -> str:
     return (
-        f'<div class="card"><div class="name">{name}</div><div class="figure">{figure}</div>{drawn}'
+        f'<div class="card"><div class="name">{name}</div><div class="figure">{figure}</div>{drawing}'
         f'<div class="note">{note}</div></div>'
     )
+
+
+def _bar(*parts: tuple[int, str]) -> str:
+    """A bar in proportion to whole numbers, each part with its class."""
+    drawn = "".join(f'<span class="{class_}" style="flex:{value}"></span>' for value, class_ in parts if value)
+    return f'<div class="bar">{drawn}</div>'
 
 
 def _openings(c: Campaign) -> str:
@@ -204,8 +220,7 @@ def _openings(c: Campaign) -> str:
             return f"{o.name}: no games; proved winner: {o.proved}"
         return (
             f"{o.name}: Black won {share(o.rate)} of {many(o.games, 'game')} (95 % interval "
-            f"{interval(o.low, o.high)}); "
-            f"proved winner: {o.proved}"
+            f"{interval(o.low, o.high)}); proved winner: {o.proved}"
         )
 
     def rate_tile(cell: int) -> Tile:
@@ -234,7 +249,8 @@ def _openings(c: Campaign) -> str:
         patternUnits="userSpaceOnUse",
         patternTransform="rotate(45)",
     )
-    proofs = c.suite.openings
+    proved = [sum(o.proved == winner for o in c.openings) for winner in ("black", "white", "unknown")]
+    limit = f"after {proved[2]} the node budget ran out" if proved[2] else "none is left open"
     first = "Every cell is a first move of Black."
     return _section(
         "Openings",
@@ -244,10 +260,8 @@ def _openings(c: Campaign) -> str:
             _figure(
                 "How often Black won",
                 draw_board(c.size, "Board of Black's win rate after each first move", rate_tile),
-                f"{first} The number is the percentage of its games that Black won, over "
-                f"{_games_an_opening(c)} an opening; hover for the interval. Black owns the top and the bottom, "
-                "White the "
-                "left and the right.",
+                f"{first} The number is the percentage of its games that Black won, over {_games_an_opening(c)} an "
+                "opening; hover for the interval. Black owns the top and the bottom, White the left and the right.",
                 heat_scale(),
             ),
             _figure(
@@ -255,11 +269,8 @@ def _openings(c: Campaign) -> str:
                 draw_board(
                     c.size, "Board of the proved winner after each first move", proof_tile, element("defs", hatch)
                 ),
-                f"{first} The stone is the colour that is proved to win after it: Black after {count(proofs.black)}, "
-                "White "
-                f"after {count(proofs.white)}; after {count(proofs.unknown)} the node budget ran out. The solver "
-                "searched "
-                f"{many(proofs.nodes, 'node')} for this.",
+                f"{first} The stone is the colour that is proved to win after it: Black after {proved[0]}, White "
+                f"after {proved[1]}; {limit}. The solver searched {many(c.suite.openings.nodes, 'node')} for this.",
                 STONE_KEYS,
             ),
         ),
@@ -267,10 +278,8 @@ def _openings(c: Campaign) -> str:
             "Every opening with its interval",
             _opening_intervals(c),
             "First moves from worst to best for Black. The line is the Wilson 95 % interval of Black's win rate, the "
-            "stone "
-            "on it the proved winner. Where games and proof agree, white stones lie below the dashed line and black "
-            "ones "
-            "above.",
+            "stone on it the proved winner. Where games and proof agree, white stones lie below the dashed line and "
+            "black ones above.",
             STONE_KEYS,
         ),
     )
@@ -292,24 +301,23 @@ def _opening_words(c: Campaign) -> str:
         "no interval contradicts a proof"
         if not sure
         else f"{many(sure, 'interval')} {'lies' if sure == 1 else 'lie'} wholly on the wrong side: the players do "
-        "not yet "
-        "find that win"
+        "not yet find that win"
     )
     return (
-        f"Of {many(len(known), 'first move')} with games and a proof, the colour that wins with perfect play also "
-        "won most "
-        f"games after <strong>{count(right)}</strong>; {against}."
+        f"Of {many(len(known), 'first move')} with games and a proof, the colour that wins with perfect play also won "
+        f"most games after <strong>{count(right)}</strong>; {against}."
     )
 
 
 def _opening_intervals(c: Campaign) -> str:
     shown = sorted((o for o in c.openings if o.games), key=lambda o: (o.rate, o.row, o.column))
-    width = max(1040.0, 12.0 * len(shown) + 60)
+    width = 1040.0
     frame = Frame(width, 250, (-0.6, max(len(shown) - 0.4, 0.6)), (0, 1), bottom=26)
     parts = [frame.axes([], [0, 0.25, 0.5, 0.75, 1], "", y_text=percent)]
     half = frame.y(0.5)
     parts.append(element("line", x1=frame.left, x2=width - frame.right, y1=half, y2=half, class_="chance"))
     step = frame.x(1) - frame.x(0)
+    every = math.ceil(24 / step)
     for index, o in enumerate(shown):
         x = frame.x(index)
         words = f"{o.name}: {share(o.rate)} ({interval(o.low, o.high)}) of {many(o.games, 'game')}; proved: {o.proved}"
@@ -319,42 +327,44 @@ def _opening_intervals(c: Campaign) -> str:
                 title(words),
                 element("line", x1=x, x2=x, y1=frame.y(o.low), y2=frame.y(o.high), class_="whisker"),
                 element("circle", cx=x, cy=frame.y(o.rate), r=min(6.0, step * 0.36), class_=f"stone {o.proved}"),
-                text(o.name, x, 242, "tick", text_anchor="middle") if step >= 20 or index % 2 == 0 else "",
+                text(o.name, x, 242, "tick", text_anchor="middle") if index % every == 0 else "",
             )
         )
     drawing = picture(width, 250, "Black's win rate after every first move with its interval", *parts)
-    return f'<div class="scroll" style="--least:{width * 0.8:.0f}px">{drawing}</div>'
+    return f'<div class="scroll">{drawing}</div>'
 
 
 def _positions(c: Campaign) -> str:
     e = c.examples
     kept = e.unique / e.raw if e.raw else math.nan
     balance = c.evaluation.games.black_wins
+    length = f", {c.games.plies / c.games.games:.1f} moves long on average," if c.games.games else ""
     endings = ", ".join(f"{many(n, 'game')} by {html.escape(how)}" for how, n in sorted(c.games.ended_by.items()) if n)
-    mean_share = _share_bar(balance)
+    spread = (
+        " Openings are spread over the board, good and bad ones alike, so this is not the strength of moving first."
+        if c.openings_kind != "empty"
+        else ""
+    )
     return _section(
         "Games and positions",
-        f"{many(c.games.games, 'game')} hold {many(e.raw, 'position')}. Positions that are the same up to the four "
-        f"symmetries become one row, which leaves <strong>{count(e.unique)}</strong>, {share(kept)} of them.",
+        f"{many(c.games.games, 'game')}{length} hold {many(e.raw, 'searched position')}. Positions that are the same "
+        f"up to the four symmetries become one row, which leaves <strong>{count(e.unique)}</strong>, {share(kept)} of "
+        "them.",
         _grid(
             "two",
             _figure(
                 "Positions by ply",
                 _ply_chart(c.plies),
-                "Early positions repeat from game to game; later ones hardly do. A position counts at the number of "
-                "stones "
-                f"on the board. {many(e.forced, 'position')} {'was' if e.forced == 1 else 'were'} not searched "
-                "because the "
-                "opening gave the move.",
+                "Where raw stands above unique, games repeat each other. A position counts at its number of stones. "
+                f"Not counted: {many(e.forced, 'position')} whose move the opening prescribed, so that nobody chose "
+                "it.",
                 _key("d", "raw") + _key("a", "unique up to symmetry"),
             ),
             _figure(
                 "Colour balance",
-                mean_share,
-                f"Black won {count(balance.hits)} of {many(balance.of, 'game')}: {rate(balance)}. Openings are "
-                "spread over "
-                "the board, good and bad ones alike, so this is not the strength of moving first. "
-                f"Games ended: {endings or 'none'}.",
+                _share_bar(balance),
+                f"Black won {count(balance.hits)} of {many(balance.of, 'game')}: {rate(balance)}.{spread} How games "
+                f"ended: {endings or 'there are none'}.",
                 _key("stone-key black", "Black won") + _key("stone-key white", "White won"),
             ),
         ),
@@ -418,9 +428,9 @@ def _left_round(left: float, right: float, top: float, height: float, radius: fl
 
 def _learning(c: Campaign) -> str:
     charts: tuple[tuple[str, str, Callable[[fig.Epoch], float], Callable[[float], str] | None], ...] = (
-        ("Whole loss", "gao-2020 eq. 4.5, weight decay included where it is trained", lambda e: e.loss, None),
+        ("Whole loss", "what is minimised: eq. 4.5 of Gao (2020) without weight decay", lambda e: e.loss, None),
         ("Policy loss", "cross-entropy against the visit shares of the search", lambda e: e.policy, None),
-        ("Value loss", "squared error of v against the results", lambda e: e.value, None),
+        ("Value loss", "squared error of v against the mean result", lambda e: e.value, None),
         ("Action-value loss", "squared error of q(s, a) against the results", lambda e: e.q, None),
         ("Top-1", "share of rows whose most visited move the policy ranks first", lambda e: e.top1, percent),
     )
@@ -432,16 +442,16 @@ def _learning(c: Campaign) -> str:
     drawn.append(
         '<figure class="words"><h3>How to read them</h3>'
         f'<figcaption><div class="legend">{TRAIN_KEYS}</div>'
-        "Each point is the mean over all rows of the split, so it has no "
-        "sampling error for these rows; how well the kept network does on new ones is the next section. The dotted "
-        "line marks "
-        f"epoch {t.best_epoch}, which had the lowest validation loss and was kept.</figcaption></figure>"
+        "Each point is the mean over all rows of its split: training rows while the weights still moved, validation "
+        "rows after the epoch. It is exact for these rows and has no interval; how the network does on rows that "
+        f"chose nothing is the next section. The dotted line marks epoch {t.best_epoch}: the lowest validation loss, "
+        "kept.</figcaption></figure>"
     )
     return _section(
         "Learning",
-        f"The network has <strong>{count(t.parameters)}</strong> parameters and learned for "
-        f"{many(t.epochs, 'epoch')} from "
-        f"{many(t.train_rows, 'row')}; {many(t.validation_rows, 'row')} that it never learned from chose the epoch.",
+        f"The network has <strong>{count(t.parameters)}</strong> parameters and learned for {many(t.epochs, 'epoch')} "
+        f"from {many(t.train_rows, 'row')}; {many(t.validation_rows, 'row')} that it never learned from chose the "
+        "epoch.",
         _grid("three", *drawn),
     )
 
@@ -479,39 +489,34 @@ def _strength(c: Campaign) -> str:
         ("Right winner, played", "sign of v on test rows, against the games' results", v.test.sign_right, 0.5),
     ]
     errors = [
-        ("Squared error, proved", "v against the proved value +1 or −1 of suite positions", v.suite.mse),
-        ("Squared error, played", "v against the mean result of test rows", v.test.mse),
+        ("Suite", "v against the proved value, +1 or −1", v.suite.mse),
+        ("Test split", "v against the mean result of the games", v.test.mse),
     ]
-    top = max([1.0, *(m.high for _, _, m in errors if math.isfinite(m.high))])
     return _section(
         "How good the network is",
         f"The policy's first choice is the search's own favourite in <strong>{share(p.top1.rate)}</strong> of the "
-        "test rows, "
-        f"{p.times_uniform:.1f} times as often as a uniform guess. The sign of v names the proved winner in "
-        f"<strong>{share(v.suite.sign_right.rate)}</strong> of the suite.",
+        f"test rows, {p.times_uniform:.1f} times as often as a uniform guess. The sign of v names the proved winner "
+        f"in <strong>{share(v.suite.sign_right.rate)}</strong> of the suite.",
         _grid(
             "two",
             _figure(
                 "Top-k accuracy",
                 _topk_chart(c),
                 "How often the move with the most visits is among the policy's first k, over "
-                f"{many(p.positions, 'test row')}. "
-                "The band is the Wilson 95 % interval; the dashed line is k times the top-1 rate of a uniform guess, "
-                "which "
-                "no guess exceeds.",
+                f"{many(p.positions, 'test row')}. The band is the Wilson 95 % interval; the dashed line is k times "
+                "the top-1 rate of a uniform guess, which no guess exceeds.",
             ),
             _figure(
                 "Value error",
-                '<div class="estimates">' + "".join(_mean_row(*row, top) for row in errors) + "</div>",
+                _error_chart(errors),
                 "Mean squared error with its normal 95 % interval; lower is better. The dashed line at 1 is what "
-                "always "
-                "answering 0 gets on proved values.",
+                "always answering 0 gets on proved values.",
             ),
         ),
         _figure(
             "Shares with their intervals",
             '<div class="estimates">' + "".join(_rate_row(*row) for row in rates) + "</div>",
-            "The dot is the share, the bar its Wilson 95 % interval, the dashed line a uniform guess or a coin.",
+            "The stroke is the share, the bar its Wilson 95 % interval, the dashed line a uniform guess or a coin.",
         ),
     )
 
@@ -532,87 +537,109 @@ def _topk_chart(c: Campaign) -> str:
             x, y = frame.x(point.k), frame.y(point.rate)
             words = f"top-{point.k}: {share(point.rate)} ({interval(point.low, point.high)})"
             anchor = "end" if point.k == last else "middle" if point.k > 1 else "start"
-            label = text(f"{100 * point.rate:.0f}%", x, y + 22, "label strong", text_anchor=anchor)
+            label = text(f"{100 * point.rate:.1f}%", x, y + 22, "label strong", text_anchor=anchor)
             parts.append(element("g", title(words), element("circle", cx=x, cy=y, r=4, class_="one dot"), label))
     return picture(480, 260, "Top-k accuracy with its interval", *parts)
 
 
 def _rate_row(name: str, how: str, of: fig.Rate, chance: float) -> str:
     value = f"<b>{share(of.rate)}</b><small>{interval(of.low, of.high)}, n = {count(of.of)}</small>"
-    drawing = _track(of.rate, of.low, of.high, 1.0, chance, f"{name}: {rate(of)}")
-    return _estimate(name, how, drawing, value if of.of else "<b>no data</b>")
-
-
-def _mean_row(name: str, how: str, of: fig.Mean, top: float) -> str:
-    value = f"<b>{of.mean:.3f}</b><small>{of.low:.3f} to {of.high:.3f}<br>n = {count(of.of)}</small>"
-    drawing = _track(of.mean, of.low, of.high, top, 1.0, f"{name}: {of.mean:.3f} ({of.low:.3f} to {of.high:.3f})")
-    return _estimate(name, how, drawing, value if of.of else "<b>no data</b>")
-
-
-def _estimate(name: str, how: str, drawing: str, value: str) -> str:
     return (
-        f'<div class="what">{name}<small>{how}</small></div><div class="chart-cell">{drawing}</div>'
-        f'<div class="value"><div>{value}</div></div>\n'
+        f'<div class="row"><div class="what">{name}<small>{how}</small></div>'
+        f'<div class="track-cell">{_track(of, chance, f"{name}: {rate(of)}")}</div>'
+        f'<div class="value">{value if of.of else "<b>no data</b>"}</div></div>\n'
     )
 
 
-def _track(value: float, low: float, high: float, top: float, chance: float, label: str) -> str:
-    frame = Frame(360, 26, (0, top), (0, 1), left=8, right=8)
+def _error_chart(errors: Sequence[tuple[str, str, fig.Mean]]) -> str:
+    top = max([1.0, *(of.high for _, _, of in errors if math.isfinite(of.high))])
+    frame = Frame(480, 260, (0, top), (0, 1), left=14, right=14)
+    one = frame.x(1)
+    parts = [frame.axes(ticks(0, top), [], "mean squared error")]
+    for index, (name, how, of) in enumerate(errors):
+        y = 76 + 98 * index
+        parts.append(element("line", x1=one, x2=one, y1=y - 12, y2=y + 12, class_="chance"))
+        parts.append(text(name, frame.left, y - 34, "label strong"))
+        parts.append(text(how, frame.left, y - 18, "tick"))
+        if not of.of or not math.isfinite(of.mean):
+            parts.append(text("no data", 466, y - 34, "label strong", text_anchor="end"))
+            continue
+        limits = f"{of.low:.3f} to {of.high:.3f}, n = {count(of.of)}"
+        parts.append(text(f"{of.mean:.3f}", 466, y - 34, "label strong", text_anchor="end"))
+        parts.append(text(limits, 466, y - 18, "tick", text_anchor="end"))
+        low, middle, high = (frame.x(max(value, 0)) for value in (of.low, of.mean, of.high))
+        parts.append(
+            element(
+                "g",
+                title(f"{name}: {of.mean:.3f} ({limits})"),
+                element("rect", x=frame.left, y=y - 2, width=452, height=4, rx=2, class_="track"),
+                *_interval_mark(low, middle, high, y),
+            )
+        )
+    return picture(480, 260, "Value error on the suite and on the test split with intervals", *parts)
+
+
+def _track(of: fig.Rate, chance: float, label: str) -> str:
+    """A share on a line from 0 to 1, its interval, and a dashed mark at what chance would give."""
+    frame = Frame(360, 26, (0, 1), (0, 1), left=8, right=8)
     parts = [title(label), element("rect", x=8, y=11, width=344, height=4, rx=2, class_="track")]
     if math.isfinite(chance):
         x = frame.x(chance)
         parts.append(element("line", x1=x, x2=x, y1=3, y2=23, class_="chance"))
-    if math.isfinite(low) and math.isfinite(high):
-        start, end = frame.x(max(low, 0)), frame.x(min(high, top))
-        parts.append(element("rect", x=start, y=7, width=max(end - start, 1), height=12, rx=6, class_="span"))
-    if math.isfinite(value):
-        parts.append(element("circle", cx=frame.x(value), cy=13, r=5, class_="spot"))
+    if of.of:
+        parts += _interval_mark(frame.x(of.low), frame.x(of.rate), frame.x(of.high), 13)
     return picture(360, 26, label, *parts)
+
+
+def _interval_mark(low: float, middle: float, high: float, y: float) -> list[str]:
+    """The interval as a bar, the estimate as a stroke thin enough to leave a narrow interval visible."""
+    return [
+        element("rect", x=low, y=y - 7, width=max(high - low, 1), height=14, rx=3, class_="span"),
+        element("rect", x=middle - 1.5, y=y - 9, width=3, height=18, rx=1.5, class_="spot"),
+    ]
 
 
 def _trust(c: Campaign) -> str:
     d, s = c.dataset, c.suite
-    leaks = d.leaks
-    total = leaks.orbits + leaks.games + leaks.suite
+    total = sum(d.leaks.values())
     clean = (
-        "<strong>No leak was found</strong>: no position and no game is on both sides of a split."
+        "<strong>No leak was found</strong>: nothing is on both sides of a split."
         if not total
         else f"<strong>{many(total, 'leak')}</strong> found: results on the test split are not to be trusted."
     )
-    checks = [
-        (leaks.orbits, "positions in more than one split", "compared up to the four symmetries"),
-        (leaks.games, "games in more than one split", "a game is dealt to one split as a whole"),
-        (leaks.suite, "suite positions in the training split", "compared up to the four symmetries"),
-    ]
-    items = "".join(
-        f'<li><b class="{"bad" if n else "good"}">{count(n)}</b><span>{name}<small>{how}</small></span></li>'
-        for n, name, how in checks
+    found = "".join(
+        _check(n, fig.LEAKS.get(kind, kind), "", "bad" if n else "good") for kind, n in sorted(d.leaks.items())
     )
-    dropped = "".join(
-        f"<li><b>{count(n)}</b><span>{name}<small>{how}</small></span></li>"
+    cost = "".join(
+        _check(n, name, how)
         for n, name, how in (
-            (d.dropped.get("train", 0), "training rows dropped", "validation or test holds the same position"),
-            (d.dropped.get("validation", 0), "validation rows dropped", "test holds the same position"),
-            (d.suite_dropped, "rows dropped for the suite", "the suite holds the same position"),
-            (d.augmented_rows, "augmented training rows", "symmetry copies, made after the split"),
+            (d.dropped.get("train", 0), "training rows left out", "validation or test has the same position"),
+            (d.dropped.get("validation", 0), "validation rows left out", "test has the same position"),
+            (d.suite_dropped, "rows left out for the suite", "it has the same position"),
+            (d.augmented_rows, "augmented training rows", "symmetric copies, made after the split"),
         )
     )
-    splits = ", ".join(
+    splits = "; ".join(
         f"{name} {many(part.rows, 'row')} of {many(part.games, 'game')}"
         for name, part in (("train", d.train), ("validation", d.validation), ("test", d.test))
     )
     solved = s.proved / s.positions if s.positions else math.nan
     return _section(
         "Can one trust it?",
-        f"{clean} The suite asked for {many(s.positions, 'proof')} and has {count(s.proved)} ({share(solved)}), "
-        "found with "
-        f"{many(s.nodes, 'node')} of search; what the budget did not reach is marked unknown, never guessed.",
+        f"{clean} Of {many(s.positions, 'suite position')}, {count(s.proved)} are proved ({share(solved)}) with "
+        f"{many(s.nodes, 'node')} of search; where the budget ran out the label is unknown, never a guess.",
         _grid(
             "two",
-            f'<figure><h3>Leaks</h3><ul class="checks">{items}</ul><figcaption>Rows: {splits}.</figcaption></figure>',
-            f'<figure><h3>What keeping it clean cost</h3><ul class="checks">{dropped}</ul></figure>',
+            f'<figure><h3>Leaks, counted in the files as written</h3><ul class="checks">{found}</ul>'
+            f"<figcaption>A game goes to a split as a whole, by a hash of its moves: {splits}.</figcaption></figure>",
+            f'<figure><h3>What keeping it clean cost</h3><ul class="checks">{cost}</ul></figure>',
         ),
     )
+
+
+def _check(n: int, name: str, how: str, class_: str = "") -> str:
+    small = f"<small>{how}</small>" if how else ""
+    return f'<li><b class="{class_}">{count(n)}</b><span>{html.escape(name)}{small}</span></li>'
 
 
 def _footer(c: Campaign) -> str:

@@ -1,0 +1,242 @@
+"""The report says what the figures say, needs nothing else, and is the same bytes for the same figures."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from hexdata.board import neighbours
+from hexdata.errors import BadInput
+from hexdata.report import build_report
+from hexdata.report.hexboard import HALF_WIDTH, HEAT, centre, corners, heat, is_dark, side_lines
+from hexdata.report.svg import Frame, element, number, padded, path, short, ticks, whole_ticks
+from tests.invented import write_metrics
+
+PARAMS = Path(__file__).parents[1] / "params.yaml"
+
+
+class Page(HTMLParser):
+    """Tags that open and close in order, the text between them, and every attribute."""
+
+    VOID = ("meta", "br")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.words: list[str] = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(tag, name, value or "") for name, value in attributes]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.attributes += [(tag, name, value or "") for name, value in attributes]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+
+@pytest.fixture
+def metrics(tmp_path: Path) -> Path:
+    write_metrics(tmp_path / "metrics" / "hex6")
+    return tmp_path / "metrics"
+
+
+def build(metrics: Path, out: Path) -> str:
+    build_report("hex6", 6, metrics, out, PARAMS)
+    return (out / "index.html").read_text().replace("\u00a0", " ")
+
+
+def change(metrics: Path, name: str, **changes: object) -> None:
+    file = metrics / "hex6" / name
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def test_the_page_is_whole_and_needs_nothing_else(metrics: Path, tmp_path: Path) -> None:
+    page = build(metrics, tmp_path / "out")
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["index.html"]
+    parsed = Page(page)
+    assert not [tag for tag, _, _ in parsed.attributes if tag in ("script", "link", "img", "iframe")]
+    assert "<script" not in page
+    assert not re.search(r"https?://|@import|url\((?!#)", page)
+    used = set(re.findall(r"url\(#(\w+)\)", page))
+    assert used == {value for _, name, value in parsed.attributes if name == "id"}
+
+
+def test_the_same_figures_give_the_same_bytes(metrics: Path, tmp_path: Path) -> None:
+    assert build(metrics, tmp_path / "one") == build(metrics, tmp_path / "two")
+
+
+def test_headline_figures_are_those_of_the_metrics(metrics: Path, tmp_path: Path) -> None:
+    words = Page(build(metrics, tmp_path / "out")).text
+    read = {
+        name: json.loads((metrics / "hex6" / f"{name}.json").read_text()) for name in ("games", "examples", "train")
+    }
+    for value in (
+        read["games"]["games"],
+        read["examples"]["raw"],
+        read["examples"]["unique"],
+        read["train"]["parameters"],
+    ):
+        assert f"{value:,}" in words
+    evaluation = json.loads((metrics / "hex6" / "evaluate.json").read_text())
+    for of in (
+        evaluation["policy"]["top1"],
+        evaluation["policy"]["top5"],
+        evaluation["value"]["suite"]["sign_right"],
+        evaluation["value"]["test"]["sign_right"],
+        evaluation["suite_policy"]["top1_wins"],
+        evaluation["games"]["black_wins"],
+    ):
+        assert f"{100 * of['rate']:.1f} %" in words
+        assert f"{100 * of['low']:.1f} to {100 * of['high']:.1f} %" in words
+    for mean in (evaluation["value"]["suite"]["mse"], evaluation["value"]["test"]["mse"]):
+        assert f"{mean['mean']:.3f}" in words
+        assert f"{mean['low']:.3f} to {mean['high']:.3f}" in words
+
+
+def test_every_opening_is_drawn_with_its_interval_and_its_proof(metrics: Path, tmp_path: Path) -> None:
+    page = build(metrics, tmp_path / "out")
+    lines = (metrics / "hex6" / "openings.csv").read_text().splitlines()[1:]
+    for line in lines:
+        name, _, _, games, _, rate, low, high, proved = line.split(",")
+        told = (
+            f"{name}: Black won {100 * float(rate):.1f} % of {games} games (95 % interval "
+            f"{100 * float(low):.1f} to {100 * float(high):.1f} %); proved winner: {proved}"
+        )
+        assert page.count(f"<title>{told}</title>") == 2
+    board = page[page.index("Who wins with perfect play") : page.index("Every opening with its interval")]
+    stones = board[: board.index("</svg>")]
+    for winner in ("black", "white"):
+        assert stones.count(f'class="stone {winner}"') == sum(line.endswith(winner) for line in lines)
+    assert stones.count('class="cell hatched"') == sum(line.endswith("unknown") for line in lines) == 2
+
+
+def test_a_leak_is_said_loudly(metrics: Path, tmp_path: Path) -> None:
+    assert "No leak was found" in Page(build(metrics, tmp_path / "out")).text
+    change(metrics, "dataset.json", leaks={"orbits": 3, "suite": 0})
+    words = Page(build(metrics, tmp_path / "out")).text
+    assert "No leak was found" not in words
+    assert "3 leaks found: results on the test split are not to be trusted." in words
+
+
+def test_an_opening_without_games_has_no_rate(metrics: Path, tmp_path: Path) -> None:
+    file = metrics / "hex6" / "openings.csv"
+    lines = file.read_text().splitlines()
+    lines[1] = "a1,0,0,0,0,0.0,0.0,1.0,white"
+    lines[2] = "b1,0,1,0,0,,,,unknown"
+    file.write_text("\n".join(lines) + "\n")
+    page = build(metrics, tmp_path / "out")
+    assert "a1: no games; proved winner: white" in page
+    assert "b1: no games; proved winner: unknown" in page
+    assert "nan" not in Page(page).text
+
+
+def test_nothing_learned_or_played_yet_still_makes_a_page(metrics: Path, tmp_path: Path) -> None:
+    for name in ("learning.csv", "topk.csv", "plies.csv"):
+        file = metrics / "hex6" / name
+        file.write_text(file.read_text().splitlines()[0] + "\n")
+    page = build(metrics, tmp_path / "out")
+    Page(page)
+    assert "nan" not in re.sub(r"<style>.*</style>", "", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("games.json", None, "games.json: no such file"),
+        ("games.json", "{}", "games.json: games: field required"),
+        ("games.json", "[", "games.json: invalid JSON"),
+        ("topk.csv", "k,rate,low,high\nx,0,0,0\n", "topk.csv: row 1: k: "),
+        (
+            "openings.csv",
+            "name,row,column,games,black_wins,rate,low,high,proved\n",
+            "expected each of the 36 first moves",
+        ),
+    ],
+)
+def test_bad_figures_are_named_and_the_last_page_stays(
+    metrics: Path, tmp_path: Path, name: str, content: str | None, complaint: str
+) -> None:
+    before = build(metrics, tmp_path / "out")
+    file = metrics / "hex6" / name
+    file.unlink() if content is None else file.write_text(content)
+    with pytest.raises(BadInput, match=re.escape(complaint)):
+        build(metrics, tmp_path / "out")
+    assert (tmp_path / "out" / "index.html").read_text().replace("\u00a0", " ") == before
+
+
+def test_hexagons_touch_exactly_where_cells_do() -> None:
+    size = 5
+    for cell, touching in enumerate(neighbours(size)):
+        x, y = centre(cell, size)
+        near = {
+            other
+            for other in range(size * size)
+            if other != cell and math.dist((x, y), centre(other, size)) < 2 * HALF_WIDTH * 1.01
+        }
+        assert near == set(touching)
+
+
+def test_the_four_sides_make_one_closed_outline() -> None:
+    """Every outer hexagon side is walked once: 6 a cell less 2 for each pair of cells that touch."""
+    for size in (2, 3, 6, 19):
+        lines = side_lines(size)
+        order = ("top", "right", "bottom", "left")
+        for one, next_one in zip(order, order[1:] + order[:1], strict=True):
+            assert lines[one][-1] == pytest.approx(lines[next_one][0])
+        walked = sum(math.dist(a, b) for line in lines.values() for a, b in itertools.pairwise(line))
+        side = math.dist(*corners(0, 0)[:2])
+        outer = 6 * size * size - sum(len(touching) for touching in neighbours(size))
+        assert walked == pytest.approx(outer * side)
+        assert math.dist(lines["top"][0], lines["top"][-1]) == pytest.approx(
+            math.dist(lines["bottom"][0], lines["bottom"][-1])
+        )
+
+
+def test_heat_runs_from_white_wins_through_even_to_black_wins() -> None:
+    for share, colour in HEAT:
+        assert heat(share) == colour
+    assert heat(0.125) == "#d0743c"
+    assert [is_dark(heat(share)) for share in (0.0, 0.5, 1.0)] == [True, False, True]
+
+
+def test_numbers_and_ticks() -> None:
+    assert [number(value) for value in (3.10, -0.001, 2.0, 1.239)] == ["3.1", "0", "2", "1.24"]
+    assert ticks(0, 1, 4) == [0, 0.5, 1]
+    assert ticks(0, 3000, 5) == [0, 1000, 2000, 3000]
+    assert whole_ticks(1, 3) == [1, 2, 3]
+    assert [short(value) for value in (0, 0.25, 1500)] == ["0", "0.25", "1.5k"]
+    assert padded([math.nan]) == (0, 1)
+    low, high = padded([2.0, 2.0])
+    assert low < 2 < high
+
+
+def test_elements_escape_what_they_are_told() -> None:
+    assert element("a", class_='x"y', font_size=3.0) == '<a class="x&quot;y" font-size="3"/>'
+    assert path([(0, 0), (1, 2)], closed=True) == "M0 0L1 2Z"
+
+
+def test_a_frame_maps_corners_to_corners() -> None:
+    frame = Frame(100, 50, (0, 10), (-1, 1), left=10, right=10, top=5, bottom=5)
+    assert (frame.x(0), frame.x(10)) == (10, 90)
+    assert (frame.y(-1), frame.y(1)) == (45, 5)
+    assert frame.points([(0, math.nan), (10, 1)]) == [(90, 5)]
