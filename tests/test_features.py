@@ -26,10 +26,10 @@ def draw(plane_hw: Tensor) -> list[str]:
 def test_planes_of_a_drawn_position() -> None:
     """Border included: Black owns the top, the bottom and the corners, White the left and the right.
 
-        a b c
-       1 X . .
-        2 . . O
-         3 . X .
+     a b c
+    1 X . .
+     2 . . O
+      3 . X .
     """
     position = Position.after(3, parse_moves("a1 c2 b3", 3))
     planes_bchw = planes(boards_of(position), 3)

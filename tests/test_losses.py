@@ -113,6 +113,12 @@ def test_taken_cells_get_no_gradient() -> None:
 def test_targets(z: float, proved: int, undithered: bool, v_target: float, q_target_z: float, lost: bool) -> None:
     cells = torch.ones(1, 4)
     targets = make_targets(
-        cells.bool(), cells, cells, torch.tensor([z]), torch.tensor([float(proved)]), torch.tensor([undithered]), cells[0]
+        cells.bool(),
+        cells,
+        cells,
+        torch.tensor([z]),
+        torch.tensor([float(proved)]),
+        torch.tensor([undithered]),
+        cells[0],
     )
     assert (targets.v_b.item(), targets.z_b.item(), targets.lost_b.item()) == (v_target, q_target_z, lost)
