@@ -62,7 +62,7 @@ def test_signs_count_only_where_there_is_a_truth() -> None:
 
 @pytest.fixture
 def artifacts(tmp_path: Path) -> dict[str, Path]:
-    """A model that knows nothing, a test split, a suite with two unknown positions and openings proved on half a board."""
+    """A model that knows nothing, a test split, a suite with two unknowns, openings proved on half a board."""
     rng = random.Random(4)
     test = random_examples(SIZE, 90, seed=3)
     test[5] |= {"z_sum": 0, "z_count": 2}

@@ -65,9 +65,9 @@ def test_a_saved_net_predicts_the_same(tmp_path: Path) -> None:
 def test_taken_cells_are_never_chosen() -> None:
     net = small_net()
     with torch.no_grad():
-        # a net that wants the whole board, the taken cells as well
-        net.p_head.bias.fill_(50)
-        net.q_head.bias.fill_(-50)
+        # a net of strong opinions, of taken cells as well
+        net.p_head.weight.mul_(50)
+        net.q_head.weight.mul_(50)
     predictions = predict(net, POSITIONS)
     legal = POSITIONS.legal()
     assert legal.sum(axis=1).tolist() == [16, 15, 14, 13, 12, 11]
@@ -102,7 +102,7 @@ def test_cut_weights_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"not weights", safetensors.torch.save({"x": torch.zeros(3)})])
 def test_other_weights_are_refused_even_with_the_right_hash(tmp_path: Path, content: bytes) -> None:
     save_net(tmp_path, content, size=4, blocks=2, filters=8, data_hash="", metrics={})
-    with pytest.raises(BadFile, match="not the weights that net.json describes") as caught:
+    with pytest.raises(BadFile, match=r"not the weights that net\.json describes") as caught:
         load_net(tmp_path)
     assert "\n" not in str(caught.value)
 

@@ -42,8 +42,8 @@ def dataset(tmp_path: Path) -> Path:
 
 
 def run(dataset: Path, out: Path, seen: list[Epoch] | None = None, **changes: Any) -> TrainResult:
-    progress = [].append if seen is None else seen.append
-    return train(dataset, out, 4, params(**changes), "data" * 16, progress)
+    epochs: list[Epoch] = [] if seen is None else seen
+    return train(dataset, out, 4, params(**changes), "data" * 16, epochs.append)
 
 
 def files(folder: Path) -> dict[str, bytes]:
