@@ -9,25 +9,18 @@ import argparse
 import logging
 import os
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hexdata.errors import BadInput
 from hexdata.params import Campaign, read_campaign
 
-DATA, METRICS = Path("data"), Path("metrics")
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """Where shards are made: a Dask scheduler's address, or a number of local worker processes."""
-
-    address: str | None = None
-    workers: int | None = None
+DATA, METRICS, LOGS = Path("data"), Path("metrics"), Path("logs")
 
 
 def launch(
@@ -48,14 +41,23 @@ def launch(
         check(campaign)
         check_prefect_api(os.environ.get("PREFECT_API_URL"))
         _quiet_bad_input()
+        started = time.monotonic()
         if clustered:
             flow(arguments.campaign, arguments.cluster, arguments.workers)
         else:
             flow(arguments.campaign)
+        log_timing(_name(flow), arguments.campaign, time.monotonic() - started)
     except BadInput as error:
         print(f"hexdata: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def log_timing(stage: str, campaign: str, seconds: float) -> None:
+    """Durations belong to the logs: no artifact and no metric may depend on them."""
+    LOGS.mkdir(exist_ok=True)
+    with open(LOGS / "timings.csv", "a") as log:
+        log.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ},{stage},{campaign},{seconds:.1f}\n")
 
 
 def check_prefect_api(url: str | None) -> None:

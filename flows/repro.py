@@ -16,15 +16,13 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import flows  # noqa: F401  (Prefect's settings, inherited by everything that starts here)
-from flows.launch import DATA, check_prefect_api
+from flows.launch import DATA, LOGS, METRICS, check_prefect_api
 from hexdata.errors import BadInput
 from hexdata.params import read_params
 
 SERVER_SECONDS = 180
-LOGS = Path("logs")
 
 
 def main(arguments: list[str]) -> int:
@@ -95,7 +93,7 @@ def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
 
 def where(campaign: str) -> str:
     model = DATA / "models" / campaign / "net.safetensors"
-    card = json.loads((Path("metrics") / campaign / "evaluate.json").read_text())
+    card = json.loads((METRICS / campaign / "evaluate.json").read_text())
     top1, sign = card["policy"]["top1"]["rate"], card["value"]["suite"]["sign_right"]["rate"]
     return "\n".join(
         (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -42,9 +43,9 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
             yield client
         return
     # a worker that is killed mid-shard is replaced by its nanny and the shard is played again
-    settings = {"distributed.worker.daemon": True, "distributed.admin.tick.limit": "60s"}
     with (
-        dask.config.set(settings),
+        _lean_workers(),
+        dask.config.set({"distributed.admin.tick.limit": "60s"}),
         LocalCluster(
             n_workers=workers or os.cpu_count() or 1,
             threads_per_worker=1,
@@ -54,3 +55,19 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+@contextmanager
+def _lean_workers() -> Iterator[None]:
+    """Keep worker processes from importing the program that starts them.
+
+    A spawned process imports its parent's main module: for a flow that is Prefect, 2 s a worker and its logging.
+    """
+    main = sys.modules["__main__"]
+    hidden = {name: main.__dict__[name] for name in ("__spec__", "__file__") if name in main.__dict__}
+    for name in hidden:
+        main.__dict__[name] = None
+    try:
+        yield
+    finally:
+        main.__dict__.update(hidden)

@@ -58,6 +58,8 @@ def validate(path: Path) -> Report:
         try:
             table = read_table(file)
         except BadFile as error:
+            if file == path:
+                raise
             report.problems.append(Problem(str(file), None, "readable", str(error)))
             continue
         report.rows += table.num_rows

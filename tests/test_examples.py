@@ -1,7 +1,7 @@
 """Examples against a reference in plain Python dictionaries, and their independence of the order of games."""
 
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ def exact_key(position: Position) -> bytes:
     return key.to_bytes(16, "big")
 
 
-@lru_cache(maxsize=None)
+@cache
 def word(index: int) -> int:
     """Number `index` of the splitmix64 stream."""
     mask = (1 << 64) - 1

@@ -57,7 +57,12 @@ std::vector<Solution> run(const std::vector<SolvePosition>& positions, const Sol
       }
     });
   }
-  if (raised) throw nb::python_error();
+  if (raised) {
+    // what was proved by then travels with the KeyboardInterrupt, one Solution per position
+    nb::python_error interrupt;
+    nb::setattr(interrupt.value(), "solutions", nb::cast(solutions));
+    throw interrupt;
+  }
   return solutions;
 }
 
