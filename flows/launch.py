@@ -76,11 +76,9 @@ def _quiet_bad_input() -> None:
     """Prefect logs a traceback for every exception; a sentence is enough for what the user can put right."""
 
     def wanted(record: logging.LogRecord) -> bool:
-        return not (record.exc_info and isinstance(record.exc_info[1], BadInput)) and "BadInput" not in record.msg
+        return not (record.exc_info and isinstance(record.exc_info[1], BadInput))
 
-    for name in ("prefect", "prefect.flow_runs", "prefect.task_runs"):
-        for handler in logging.getLogger(name).handlers:
-            handler.addFilter(wanted)
+    logging.getLogger("prefect.flow_runs").addFilter(wanted)
 
 
 def _name(flow: Any) -> str:

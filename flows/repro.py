@@ -32,6 +32,8 @@ def main(arguments: list[str]) -> int:
     except BadInput as error:
         print(f"hexdata: {error}", file=sys.stderr)
         return 2
+    # stages say `python`; that must be this one, also where the environment is not activated
+    os.environ["PATH"] = os.pathsep.join((os.path.dirname(sys.executable), os.environ.get("PATH", "")))
     started = time.monotonic()
     if not arguments and is_up_to_date():
         print("Nothing to do: every artifact is as params.yaml and the code say.")

@@ -45,7 +45,7 @@ class Meter:
     ) -> None:
         if self._bar:
             self._bar.stop()
-        else:
+        elif error is None:
             self._line()
 
     def advance(self, units: int, fresh: bool = True, **notes: int) -> None:

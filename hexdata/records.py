@@ -262,9 +262,8 @@ def read_table(path: Path, kind: str | None = None) -> pa.Table:
         table = pq.read_table(path, partitioning=None)
     except FileNotFoundError:
         raise BadFile(f"{path}: no such file") from None
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0]
-        raise BadFile(f"{path}: not a readable Parquet file ({reason})") from None
+    except (OSError, pa.ArrowException):
+        raise BadFile(f"{path}: not a readable Parquet file: truncated, damaged or something else") from None
     try:
         found = metadata_of(table).get("kind")
     except ValueError:
