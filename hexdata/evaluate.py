@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from hexdata.arrays import Floats, Positions, cell_sets, positions_of, read_examples
 from hexdata.board import cell_map, cell_name
+from hexdata.kernels import pin_kernels
 from hexdata.records import BadFile, read_folder, read_table
 
 Z_95 = 1.959963984540054
@@ -86,7 +87,8 @@ def rate(hits: int, of: int) -> dict[str, int | float]:
 def evaluate(model: Path, dataset: Path, suite: Path, games: Path) -> Evaluation:
     """The network in `model` on the test split of `dataset` and on the proved positions in `suite`, and the openings of
     `games` beside their proved winners. All four are folders."""
-    # only here: torch takes seconds to import
+    # only here: torch takes seconds to import, and its kernels are pinned first
+    pin_kernels()
     from hexdata.nets import load_net, predict
 
     net = load_net(model)

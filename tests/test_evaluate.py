@@ -75,7 +75,7 @@ def artifacts(tmp_path: Path) -> dict[str, Path]:
         empties = list(cells(position.empties()))
         suite.append(suite_row(position, value, sorted(rng.sample(empties, 5)) if value == 1 else []))
     write_rows(tmp_path / "suite" / "suite.parquet", "suite", SIZE, suite)
-    winners = {"a1": "white", "b1": "white", "a2": "unknown", "b2": "black"}
+    winners = {"a1": "white", "b1": "white", "a2": "unknown", "b2": "black", "c4": "unknown"}
     openings = [
         {"size": SIZE, "cell": parse_cell(name, SIZE), "winner": winner, "nodes": 1} for name, winner in winners.items()
     ]

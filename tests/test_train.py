@@ -113,6 +113,10 @@ def test_the_folder_holds_the_best_epoch_and_nothing_else(dataset: Path, tmp_pat
     assert card.metrics == {name: value for name, value in best._asdict().items() if name != "split"}
     assert (card.data_hash, card.board_size, card.blocks, card.filters) == ("data" * 16, 4, 1, 8)
     net = load_net(out)
+    examples = read_examples(dataset, "validation", 4)
+    predictions = predict(net, examples.positions)
+    assert best.value == pytest.approx(np.square(predictions.v - examples.z).mean(), rel=1e-4)
+    assert best.top1 == pytest.approx((predictions.log_policy.argmax(axis=1) == examples.best_move()).mean())
     assert result.summary() == {
         "parameters": sum(p.numel() for p in net.parameters()),
         "epochs": 3,
