@@ -89,10 +89,10 @@ def evaluate(model: Path, dataset: Path, suite: Path, games: Path) -> Evaluation
     `games` beside their proved winners. All four are folders."""
     # only here: torch takes seconds to import, and its kernels are pinned first
     pin_kernels()
-    from hexdata.nets import load_net, predict
+    from hexdata.nets import load_net, predict, read_card
 
     net = load_net(model)
-    size = net.size
+    size = read_card(model).board_size
     test = read_examples(dataset, "test", size)
     if len(test) < 2:
         raise BadFile(f"{dataset}: the test split has {len(test)} rows; evaluation needs at least 2")

@@ -92,7 +92,7 @@ def train(
     with _repeatable(params.threads, params.seed):
         device = training_device()
         training, validation = (Rows.on_device(examples[split], device) for split in ("train", "validation"))
-        net = ThreeHeadNet(size, params.blocks, params.filters)
+        net = ThreeHeadNet(params.blocks, params.filters)
         # channels_last: a step of 4 blocks x 32 filters on 6x6 takes 41 ms of one core instead of 52
         net = net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         # the gradient of c ||theta||^2 (gao-2020 eq. 4.5) is 2 c theta

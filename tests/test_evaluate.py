@@ -85,7 +85,7 @@ def artifacts(tmp_path: Path) -> dict[str, Path]:
     write_rows(tmp_path / "games" / "games-00000.parquet", "games", SIZE, rows[:25])
     write_rows(tmp_path / "games" / "games-00001.parquet", "games", SIZE, rows[25:])
     return {
-        "model": saved(tmp_path / "model", small_net(SIZE)),
+        "model": saved(tmp_path / "model", small_net(), SIZE),
         "dataset": write_dataset(tmp_path / "dataset", SIZE, test=test),
         "suite": tmp_path / "suite",
         "games": tmp_path / "games",
@@ -166,7 +166,7 @@ def test_what_cannot_be_measured_is_refused(artifacts: dict[str, Path]) -> None:
     write_dataset(artifacts["dataset"], SIZE, test=[])
     with pytest.raises(BadFile, match="the test split has 0 rows"):
         evaluate(**artifacts)
-    saved(artifacts["model"], small_net(5))
+    saved(artifacts["model"], small_net(), 5)
     write_dataset(artifacts["dataset"], SIZE, test=random_examples(SIZE, 5, seed=1))
     with pytest.raises(BadFile, match="holds 4x4 positions, expected 5x5"):
         evaluate(**artifacts)
