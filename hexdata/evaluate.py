@@ -158,13 +158,13 @@ def suite_policy(log_policy: Floats, table: pa.Table, positions: Positions) -> d
 def opening_rows(games: pa.Table, openings: pa.Table, size: int, name: Path) -> list[OpeningRow]:
     """Every first move with its games. A proof holds for the half-turn of its cell too."""
     cells = size * size
-    played, black_wins = [0] * cells, [0] * cells
-    columns = games.select(["size", "moves", "winner"]).to_pydict()
-    for game_size, moves, winner in zip(columns["size"], columns["moves"], columns["winner"], strict=True):
-        if game_size != size or not moves:
-            raise BadFile(f"{name}: a game of {len(moves)} moves on size {game_size}, expected size {size}")
-        played[moves[0]] += 1
-        black_wins[moves[0]] += winner == "black"
+    sizes, lengths = games["size"].to_numpy(), pc.list_value_length(games["moves"]).to_numpy()
+    for row in np.flatnonzero((sizes != size) | (lengths == 0))[:1]:
+        raise BadFile(f"{name}: row {row} is a game of {lengths[row]} moves on size {sizes[row]}, expected size {size}")
+    first = pc.list_element(games["moves"], 0).to_numpy()
+    won = pc.equal(games["winner"], "black").to_numpy()
+    played = np.bincount(first, minlength=cells).tolist()
+    black_wins = np.bincount(first[won], minlength=cells).tolist()
 
     half_turn = cell_map(size, 1)
     proved: dict[int, str] = {}

@@ -172,6 +172,12 @@ def test_what_cannot_be_measured_is_refused(artifacts: dict[str, Path]) -> None:
         evaluate(**artifacts)
 
 
+def test_games_of_another_size_are_refused(artifacts: dict[str, Path]) -> None:
+    write_rows(artifacts["games"] / "games-00001.parquet", "games", SIZE, [game_row(5, [3, 4], "white")])
+    with pytest.raises(BadFile, match="row 25 is a game of 2 moves on size 5, expected size 4"):
+        evaluate(**artifacts)
+
+
 def test_importing_evaluate_does_not_import_torch() -> None:
     script = "import sys, hexdata.evaluate; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
