@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from hexdata.arrays import Floats, Positions, cell_sets, positions_of, read_examples
 from hexdata.board import cell_map, cell_name
+from hexdata.kernels import pin_kernels
 from hexdata.records import BadFile, read_folder, read_table
 
 Z_95 = 1.959963984540054
@@ -86,11 +87,12 @@ def rate(hits: int, of: int) -> dict[str, int | float]:
 def evaluate(model: Path, dataset: Path, suite: Path, games: Path) -> Evaluation:
     """The network in `model` on the test split of `dataset` and on the proved positions in `suite`, and the openings of
     `games` beside their proved winners. All four are folders."""
-    # only here: torch takes seconds to import
-    from hexdata.nets import load_net, predict
+    # only here: torch takes seconds to import, and its kernels are pinned first
+    pin_kernels()
+    from hexdata.nets import load_net, predict, read_card
 
     net = load_net(model)
-    size = net.size
+    size = read_card(model).board_size
     test = read_examples(dataset, "test", size)
     if len(test) < 2:
         raise BadFile(f"{dataset}: the test split has {len(test)} rows; evaluation needs at least 2")
@@ -156,13 +158,13 @@ def suite_policy(log_policy: Floats, table: pa.Table, positions: Positions) -> d
 def opening_rows(games: pa.Table, openings: pa.Table, size: int, name: Path) -> list[OpeningRow]:
     """Every first move with its games. A proof holds for the half-turn of its cell too."""
     cells = size * size
-    played, black_wins = [0] * cells, [0] * cells
-    columns = games.select(["size", "moves", "winner"]).to_pydict()
-    for game_size, moves, winner in zip(columns["size"], columns["moves"], columns["winner"], strict=True):
-        if game_size != size or not moves:
-            raise BadFile(f"{name}: a game of {len(moves)} moves on size {game_size}, expected size {size}")
-        played[moves[0]] += 1
-        black_wins[moves[0]] += winner == "black"
+    sizes, lengths = games["size"].to_numpy(), pc.list_value_length(games["moves"]).to_numpy()
+    for row in np.flatnonzero((sizes != size) | (lengths == 0))[:1]:
+        raise BadFile(f"{name}: row {row} is a game of {lengths[row]} moves on size {sizes[row]}, expected size {size}")
+    first = pc.list_element(games["moves"], 0).to_numpy()
+    won = pc.equal(games["winner"], "black").to_numpy()
+    played = np.bincount(first, minlength=cells).tolist()
+    black_wins = np.bincount(first[won], minlength=cells).tolist()
 
     half_turn = cell_map(size, 1)
     proved: dict[int, str] = {}

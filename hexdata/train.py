@@ -5,6 +5,7 @@ Same dataset, same params, same kind of machine: same bytes of `net.safetensors`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -92,11 +93,16 @@ def train(
     with _repeatable(params.threads, params.seed):
         device = training_device()
         training, validation = (Rows.on_device(examples[split], device) for split in ("train", "validation"))
-        net = ThreeHeadNet(size, params.blocks, params.filters)
+        net = ThreeHeadNet(params.blocks, params.filters)
         # channels_last: a step of 4 blocks x 32 filters on 6x6 takes 41 ms of one core instead of 52
         net = net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         # the gradient of c ||theta||^2 (gao-2020 eq. 4.5) is 2 c theta
-        optimiser = torch.optim.Adam(net.parameters(), params.learning_rate, weight_decay=2 * params.weight_decay)
+        decay = 2 * params.weight_decay
+        optimiser = torch.optim.Adam(net.parameters(), params.learning_rate, weight_decay=decay, fused=True)
+        # the thesis keeps the rate fixed; falling along a cosine to 0, the best of 4 epochs on 53,240 rows of 6x6 had a
+        # validation loss of 2.957 instead of 2.972, and later epochs no longer jump
+        steps = params.epochs * math.ceil(len(training) / params.batch)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
         # on the CPU whatever the device, so that every machine sees the same order and the same rotations
         generator = torch.Generator().manual_seed(params.seed)
 
@@ -114,6 +120,7 @@ def train(
                 optimiser.zero_grad()
                 losses.loss.backward()  # type: ignore[no-untyped-call]
                 optimiser.step()
+                schedule.step()
                 sums.add(losses, targets)
             trained = sums.row(epoch, "train")
             validated = _validate(net, validation, params.value_weight, epoch)

@@ -75,7 +75,7 @@ def artifacts(tmp_path: Path) -> dict[str, Path]:
         empties = list(cells(position.empties()))
         suite.append(suite_row(position, value, sorted(rng.sample(empties, 5)) if value == 1 else []))
     write_rows(tmp_path / "suite" / "suite.parquet", "suite", SIZE, suite)
-    winners = {"a1": "white", "b1": "white", "a2": "unknown", "b2": "black"}
+    winners = {"a1": "white", "b1": "white", "a2": "unknown", "b2": "black", "c4": "unknown"}
     openings = [
         {"size": SIZE, "cell": parse_cell(name, SIZE), "winner": winner, "nodes": 1} for name, winner in winners.items()
     ]
@@ -85,7 +85,7 @@ def artifacts(tmp_path: Path) -> dict[str, Path]:
     write_rows(tmp_path / "games" / "games-00000.parquet", "games", SIZE, rows[:25])
     write_rows(tmp_path / "games" / "games-00001.parquet", "games", SIZE, rows[25:])
     return {
-        "model": saved(tmp_path / "model", small_net(SIZE)),
+        "model": saved(tmp_path / "model", small_net(), SIZE),
         "dataset": write_dataset(tmp_path / "dataset", SIZE, test=test),
         "suite": tmp_path / "suite",
         "games": tmp_path / "games",
@@ -166,9 +166,15 @@ def test_what_cannot_be_measured_is_refused(artifacts: dict[str, Path]) -> None:
     write_dataset(artifacts["dataset"], SIZE, test=[])
     with pytest.raises(BadFile, match="the test split has 0 rows"):
         evaluate(**artifacts)
-    saved(artifacts["model"], small_net(5))
+    saved(artifacts["model"], small_net(), 5)
     write_dataset(artifacts["dataset"], SIZE, test=random_examples(SIZE, 5, seed=1))
     with pytest.raises(BadFile, match="holds 4x4 positions, expected 5x5"):
+        evaluate(**artifacts)
+
+
+def test_games_of_another_size_are_refused(artifacts: dict[str, Path]) -> None:
+    write_rows(artifacts["games"] / "games-00001.parquet", "games", SIZE, [game_row(5, [3, 4], "white")])
+    with pytest.raises(BadFile, match="row 25 is a game of 2 moves on size 5, expected size 4"):
         evaluate(**artifacts)
 
 

@@ -52,6 +52,7 @@ class NetCard:
     filters: int
     planes: tuple[str, ...]
     board_size: int
+    """The size that it was trained on."""
     data_hash: str
     net_hash: str
     metrics: Mapping[str, float]
@@ -133,7 +134,7 @@ def load_net(folder: Path) -> ThreeHeadNet:
     content = _read(path)
     if hashlib.sha256(content).hexdigest() != card.net_hash:
         raise BadFile(f"{path}: its sha256 is not the net_hash of net.json beside it; train it again")
-    net = ThreeHeadNet(card.board_size, card.blocks, card.filters)
+    net = ThreeHeadNet(card.blocks, card.filters)
     try:
         net.load_state_dict(safetensors.torch.load(content))
     except (RuntimeError, safetensors.SafetensorError) as error:
@@ -144,12 +145,11 @@ def load_net(folder: Path) -> ThreeHeadNet:
 
 @torch.inference_mode()
 def predict(net: ThreeHeadNet, positions: Positions, batch: int = 1024) -> Predictions:
-    """The network's opinion of many positions of its own board size."""
-    if positions.size != net.size:
-        raise ValueError(f"the network is for boards of size {net.size}, the positions are of size {positions.size}")
+    """The network's opinion of many positions, of any board size."""
     net.eval()
     device = next(net.parameters()).device
-    cells = net.size * net.size
+    size = positions.size
+    cells = size * size
     log_policy = np.empty((len(positions), cells), dtype=np.float32)
     q = np.empty((len(positions), cells), dtype=np.float32)
     v = np.empty(len(positions), dtype=np.float32)
@@ -159,9 +159,9 @@ def predict(net: ThreeHeadNet, positions: Positions, batch: int = 1024) -> Predi
             torch.from_numpy(array[rows].copy()).to(device)
             for array in (positions.black, positions.white, positions.to_move)
         )
-        boards = Boards(unpack_stones(black, net.size), unpack_stones(white, net.size), to_move)
+        boards = Boards(unpack_stones(black, size), unpack_stones(white, size), to_move)
         legal_ba = boards.legal_ba()
-        heads: Heads = net(planes(boards, net.size))
+        heads: Heads = net(planes(boards, size))
         masked_ba = heads.policy_logits_ba.masked_fill(~legal_ba, -torch.inf)
         log_policy[rows] = masked_ba.log_softmax(1).cpu().numpy()
         q[rows] = heads.q_ba.masked_fill(~legal_ba, torch.inf).cpu().numpy()

