@@ -164,10 +164,12 @@ def _positions(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, st
     """Legal, undecided, in turn, and under the right key."""
     stones = _stones(table, size)
     cells = size * size
-    for row in np.flatnonzero((stones.black & stones.white).any(axis=1)).tolist():
-        yield row, "stones", "a cell holds both colours"
-    for row in np.flatnonzero((stones.black[:, cells:] | stones.white[:, cells:]).any(axis=1)).tolist():
-        yield row, "stones", "a stone lies outside the board"
+    both = np.flatnonzero((stones.black & stones.white).any(axis=1)).tolist()
+    outside = np.flatnonzero((stones.black[:, cells:] | stones.white[:, cells:]).any(axis=1)).tolist()
+    yield from ((row, "stones", "a cell holds both colours") for row in both)
+    yield from ((row, "stones", "a stone lies outside the board") for row in outside)
+    if both or outside:
+        return  # the rules say nothing about what cannot be on a board
     blacks, whites = stones.black.sum(axis=1).astype(int), stones.white.sum(axis=1).astype(int)
     for row in np.flatnonzero(blacks + whites != stones.ply).tolist():
         yield row, "ply", f"ply {stones.ply[row]}, but {blacks[row] + whites[row]} stones"
