@@ -25,5 +25,5 @@ def pin_kernels() -> None:
         raise RuntimeError("pin_kernels() comes too late: torch is imported and has chosen its kernels")
     os.environ.update(PINNED)
     # threads that wait sleep instead of spinning: with other work on the same two cores, an epoch of 53,240 rows took
-    # 43 s instead of 169 s; the numbers stay the same
+    # 43 s instead of 169 s (one run each); the losses were the same
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
