@@ -63,11 +63,10 @@ def _lean_workers() -> Iterator[None]:
 
     A spawned process imports its parent's main module: for a flow that is Prefect, 2 s a worker and its logging.
     """
-    main = sys.modules["__main__"]
-    hidden = {name: main.__dict__[name] for name in ("__spec__", "__file__") if name in main.__dict__}
-    for name in hidden:
-        main.__dict__[name] = None
+    names = vars(sys.modules["__main__"])
+    hidden = {name: value for name, value in names.items() if name in ("__spec__", "__file__")}
+    names.update(dict.fromkeys(hidden))
     try:
         yield
     finally:
-        main.__dict__.update(hidden)
+        names.update(hidden)
