@@ -1,12 +1,14 @@
 // The Python face of the solver.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <stdexcept>
 
-#include "solver.hpp"
+#include "inspect.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,11 +37,30 @@ SolvePosition checked(int size, const Stones& stones) {
   return {size, black, white, to_move == "black" ? kBlack : kWhite};
 }
 
-SolveOptions options_of(bool all_moves, uint64_t limit_nodes, double limit_seconds, double table_mb, int threads) {
+using Settings = std::map<std::string, double>;
+
+Parameters parameters_of(const Settings& settings) {
+  Parameters p;
+  for (const auto& [name, value] : settings) {
+    if (name == "limit_fulls") p.connections.limit_fulls = value != 0;
+    else if (name == "limit_or") p.connections.limit_or = value != 0;
+    else if (name == "edge_midpoints") p.connections.edge_midpoints = value != 0;
+    else if (name == "templates") p.templates = value != 0;
+    else if (name == "window_base") p.window_base = std::max(1, static_cast<int>(value));
+    else if (name == "window_factor") p.window_factor = value;
+    else if (name == "epsilon") p.epsilon = value;
+    else throw std::invalid_argument("the solver has no parameter '" + name + "'");
+  }
+  return p;
+}
+
+SolveOptions options_of(bool all_moves, uint64_t limit_nodes, double limit_seconds, double table_mb, int threads,
+                        const Settings& settings) {
   if (threads < 1) throw std::invalid_argument("threads must be at least 1, not " + std::to_string(threads));
   if (!(table_mb > 0)) throw std::invalid_argument("table_mb must be positive");
   if (!(limit_seconds >= 0)) throw std::invalid_argument("limit_seconds must not be negative");
-  return {all_moves, limit_nodes, limit_seconds, static_cast<size_t>(table_mb * 1048576.0), threads};
+  return {all_moves, limit_nodes, limit_seconds, static_cast<size_t>(table_mb * 1048576.0), threads,
+          parameters_of(settings)};
 }
 
 // Runs without the GIL; about ten times a second the calling thread takes it to look for Ctrl-C.
@@ -83,25 +104,56 @@ void bind_solver(nb::module_& m) {
   m.def(
       "solve",
       [](int size, std::vector<int> black, std::vector<int> white, std::string to_move, bool all_moves,
-         uint64_t limit_nodes, double limit_seconds, double table_mb, int threads) {
+         uint64_t limit_nodes, double limit_seconds, double table_mb, int threads, const Settings& parameters) {
         return run({checked(size, {std::move(black), std::move(white), std::move(to_move)})},
-                   options_of(all_moves, limit_nodes, limit_seconds, table_mb, threads))[0];
+                   options_of(all_moves, limit_nodes, limit_seconds, table_mb, threads, parameters))[0];
       },
       "size"_a, "black"_a, "white"_a, "to_move"_a, nb::kw_only(), "all_moves"_a = false, "limit_nodes"_a = 0,
       "limit_seconds"_a = 0.0, "table_mb"_a = 64.0, "threads"_a = 1,
+      "parameters"_a = Settings{},
       "Prove who wins a position, and by which moves.");
 
   m.def(
       "solve_batch",
       [](int size, const std::vector<Stones>& positions, bool all_moves, uint64_t limit_nodes, double limit_seconds,
-         double table_mb, int threads) {
+         double table_mb, int threads, const Settings& parameters) {
         std::vector<SolvePosition> list;
         for (const Stones& p : positions) list.push_back(checked(size, p));
-        return run(list, options_of(all_moves, limit_nodes, limit_seconds, table_mb, threads));
+        return run(list, options_of(all_moves, limit_nodes, limit_seconds, table_mb, threads, parameters));
       },
       "size"_a, "positions"_a, nb::kw_only(), "all_moves"_a = false, "limit_nodes"_a = 0, "limit_seconds"_a = 0.0,
       "table_mb"_a = 64.0, "threads"_a = 1,
+      "parameters"_a = Settings{},
       "Solve many positions of one size, each from an empty table; threads take different positions.");
+
+  nb::class_<KnowledgeReport>(m, "Knowledge", "What is known of one position without search.")
+      .def_ro("black", &KnowledgeReport::black)
+      .def_ro("white", &KnowledgeReport::white)
+      .def_ro("value", &KnowledgeReport::value)
+      .def_ro("proof", &KnowledgeReport::proof)
+      .def_ro("mustplay", &KnowledgeReport::mustplay)
+      .def_ro("moves", &KnowledgeReport::moves);
+
+  m.def(
+      "knowledge",
+      [](int size, std::vector<int> black, std::vector<int> white, std::string to_move, const Settings& parameters) {
+        return report_knowledge(checked(size, {std::move(black), std::move(white), std::move(to_move)}),
+                                parameters_of(parameters));
+      },
+      "size"_a, "black"_a, "white"_a, "to_move"_a, nb::kw_only(), "parameters"_a = Settings{},
+      "Fill-in, connections and pruning at one position.");
+
+  m.def(
+      "connections",
+      [](int size, std::vector<int> black, std::vector<int> white, std::string colour, const Settings& parameters) {
+        const SolvePosition p = checked(size, {std::move(black), std::move(white), std::move(colour)});
+        std::vector<std::tuple<int, int, bool, std::vector<int>>> found;
+        for (Carrier& c : list_connections(p, p.to_move, parameters_of(parameters)))
+          found.emplace_back(c.x, c.y, c.full, std::move(c.cells));
+        return found;
+      },
+      "size"_a, "black"_a, "white"_a, "colour"_a, nb::kw_only(), "parameters"_a = Settings{},
+      "Every (x, y, is full, carrier) of a colour; its edges are size*size and size*size + 1.");
 }
 
 }  // namespace hexdata

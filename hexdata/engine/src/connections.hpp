@@ -9,22 +9,10 @@
 #include <vector>
 
 #include "bits.hpp"
+#include "parameters.hpp"
+#include "templates.hpp"
 
 namespace hexdata {
-
-struct ConnectionLimits {
-  bool limit_fulls = true;      // keep a new full only if it shrinks what a pair's fulls have in common
-  bool limit_or = true;         // look for one union per common cell instead of all minimal unions
-  bool edge_midpoints = false;  // let the AND rule pass through an edge
-};
-
-// A known connection from a cell to an own edge: valid where the opponent has no stone in the carrier.
-template <int W>
-struct EdgeTemplate {
-  int cell;
-  int side;
-  Bits<W> carrier;
-};
 
 // One colour's connections. The pair table (E * (E - 1) / 2 headers, 100 KB on 8x8) and the carrier arena live as long as
 // the object and are reused by every build.
@@ -36,13 +24,23 @@ class Connections {
 
   enum class Stop { kNever, kFull, kSemi };  // which edge-to-edge connection ends the build
 
-  explicit Connections(const Geometry<W>& g) : g_(g), first_edge_(g.cells), pairs_(size_t(g.cells + 2) * (g.cells + 1) / 2) {
+  Connections(const Geometry<W>& g, const ConnectionLimits& l)
+      : limits(l), g_(g), first_edge_(g.cells), pairs_(size_t(g.cells + 2) * (g.cells + 1) / 2) {
     arena_.reserve(1 << 14);
   }
 
   ConnectionLimits limits;
-  // captured[x]: the cells that an own stone on the empty cell x captures.
-  std::array<Set, kMaxEnds> captured;
+  // The disjoint pairs that an own stone on the empty cell x captures, each by itself. Set before a build.
+  struct Captured {
+    Set cells;
+    std::array<Set, 3> pairs;
+    int count = 0;
+    void add(int a, int b) {
+      pairs[count] = Set::of(a) | Set::of(b);
+      cells |= pairs[count++];
+    }
+  };
+  std::array<Captured, kMaxEnds> captured;
 
   void build(Colour colour, const Set& own, const Set& opponent, const std::vector<EdgeTemplate<W>>& templates, Stop stop);
 
@@ -109,7 +107,20 @@ class Connections {
   static int index(int x, int y) { return x < y ? y * (y - 1) / 2 + x : x * (x - 1) / 2 + y; }
   Pair& pair(int x, int y) { return pairs_[index(x, y)]; }
   const Pair& edge_pair() const { return pairs_[index(first_edge_, first_edge_ + 1)]; }
-  Set cap(int x) const { return is_empty_end(x) ? captured[x] : Set{}; }
+  const Captured& cap(int x) const { return is_empty_end(x) ? captured[x] : nothing_captured_; }
+
+  // Takes from `overlap` what an endpoint captures and adds the whole pairs to `used`. Pairs of two endpoints that share
+  // a cell are not captured together.
+  static void excuse(const Captured& c, Set& overlap, Set& used) {
+    if (!overlap.intersects(c.cells)) return;
+    for (int i = 0; i < c.count; ++i)
+      if (overlap.intersects(c.pairs[i]) && !used.intersects(c.pairs[i])) {
+        used |= c.pairs[i];
+        overlap -= c.pairs[i];
+      }
+  }
+  // A captured pair that holds an endpoint promises nothing once the endpoint is own.
+  bool holds(const Set& used, int x) const { return x < first_edge_ && used.test(x); }
 
   Set smallest(uint32_t at, int count) const {
     Set best = g_.all;
@@ -122,9 +133,9 @@ class Connections {
   void add_full(int x, int y, const Set& carrier);
   void add_semi(int x, int y, const Set& carrier);
   void and_rule(int x, int z, const Set& carrier);
-  void join(int x, int y, int z, const Set& through, const Set& usable);
   void or_rule(int x, int y);
-  void all_unions(const Set& left, const Set& together, const Set& usable);
+  bool unite(int x, int y, int avoid, bool excused, Set& together);
+  void all_unions(int x, int y, const Set& left, const Set& together);
   uint32_t room(uint32_t at, int used, uint16_t& room);
 
   const Geometry<W>& g_;
@@ -137,6 +148,7 @@ class Connections {
   std::array<uint8_t, kMaxEnds> linked_edges_;  // [x]: the same for the two edges
   std::vector<std::pair<int16_t, int16_t>> and_queue_, or_queue_;
   uint64_t added_ = 0;
+  const Captured nothing_captured_{};
 };
 
 template <int W>
@@ -290,7 +302,7 @@ void Connections<W>::add_semi(int x, int y, const Set& carrier) {
   arena_[p.semi_at + p.semis++] = carrier;
   p.semi_common &= carrier;
   ++added_;
-  if (!p.waits_for_or && p.semi_common.subset_of(cap(x) | cap(y))) {
+  if (!p.waits_for_or && p.semi_common.subset_of(cap(x).cells | cap(y).cells)) {
     p.waits_for_or = true;
     or_queue_.emplace_back(x, y);
   }
@@ -300,61 +312,45 @@ void Connections<W>::add_semi(int x, int y, const Set& carrier) {
 template <int W>
 void Connections<W>::and_rule(int x, int z, const Set& carrier) {
   if (z >= first_edge_ && !limits.edge_midpoints) return;
+  const bool full = !is_empty_end(z);
   Set through = carrier;
-  Set usable;
-  if (is_empty_end(z)) {
-    through.set(z);
-    usable = captured[z];
-  }
-  if (const Set more = cap(x); !more.intersects(usable)) usable |= more;
-  if (usable.any()) {
-    // A captured set that holds an endpoint promises nothing once the endpoint is own.
-    if (z < first_edge_ && usable.test(z)) usable = Set{};
-    if (x < first_edge_ && usable.test(x)) usable = Set{};
-  }
+  if (!full) through.set(z);
+  const Captured &cap_x = cap(x), &cap_z = cap(z);
   Set targets = linked_cells_[z] - through;
   if (x < first_edge_) targets.reset(x);
-  targets.for_each([&](int y) { join(x, y, z, through, usable); });
-  for (int side = 0; side < 2; ++side)
-    if (linked_edges_[z] >> side & 1 && x != first_edge_ + side) join(x, first_edge_ + side, z, through, usable);
-}
 
-template <int W>
-void Connections<W>::join(int x, int y, int z, const Set& through, const Set& usable) {
-  const int at = index(z, y);
-  Set extra = usable;
-  if (const Set more = cap(y); !more.intersects(extra)) extra |= more;
-  if (extra.any()) {
-    if (y < first_edge_ && extra.test(y)) extra = usable.test(y) ? Set{} : usable;
-    if ((x < first_edge_ && extra.test(x)) || (z < first_edge_ && extra.test(z))) extra = usable;
-    if (y < first_edge_ && extra.test(y)) extra = Set{};
-  }
-  if (!(pairs_[at].processed_common & through).subset_of(extra)) return;
-  const bool full = !is_empty_end(z);
-  for (int i = 0; i < pairs_[at].processed; ++i) {
-    const Set other = arena_[pairs_[at].full_at + i];
-    if (x < first_edge_ && other.test(x)) continue;
-    const Set both = through & other;
-    Set result = through | other;
-    if (both.any()) {
-      if (!both.subset_of(extra)) continue;
-      result |= extra;
+  const auto join = [&](int y) {
+    const int at = index(z, y);
+    const Captured& cap_y = cap(y);
+    if (!(pairs_[at].processed_common & through).subset_of(cap_x.cells | cap_y.cells | cap_z.cells)) return;
+    for (int i = 0; i < pairs_[at].processed; ++i) {
+      const Set other = arena_[pairs_[at].full_at + i];
+      if (holds(other, x)) continue;
+      Set overlap = through & other, result = through | other;
+      if (overlap.any()) {
+        // Cells that an endpoint captures may serve both carriers, if the result keeps the whole captured pair.
+        Set used;
+        excuse(cap_z, overlap, used);
+        excuse(cap_x, overlap, used);
+        excuse(cap_y, overlap, used);
+        if (overlap.any() || holds(used, x) || holds(used, y) || holds(used, z)) continue;
+        result |= used;
+      }
+      if (full)
+        add_full(x, y, result);
+      else
+        add_semi(x, y, result);
     }
-    if (full)
-      add_full(x, y, result);
-    else
-      add_semi(x, y, result);
-  }
+  };
+  targets.for_each(join);
+  for (int side = 0; side < 2; ++side)
+    if (linked_edges_[z] >> side & 1 && x != first_edge_ + side) join(first_edge_ + side);
 }
 
 template <int W>
 void Connections<W>::or_rule(int x, int y) {
   Pair& p = pair(x, y);
   if (p.seen == p.semis) return;
-  Set usable = cap(x);
-  if (const Set more = cap(y); !more.intersects(usable)) usable |= more;
-  if ((x < first_edge_ && usable.test(x)) || (y < first_edge_ && usable.test(y))) usable = Set{};
-
   Set common = g_.all, new_common = g_.all;
   for (int i = 0; i < p.semis; ++i) {
     const Set& s = arena_[p.semi_at + i];
@@ -362,58 +358,81 @@ void Connections<W>::or_rule(int x, int y) {
     if (i >= p.seen) new_common &= s;
   }
   p.semi_common = common;
-  if (!common.subset_of(usable)) return;
+  if (!common.subset_of(cap(x).cells | cap(y).cells)) return;
   // add_full may drop semis of this very pair, so the rule works on copies.
   scratch_.assign(arena_.begin() + p.semi_at, arena_.begin() + p.semi_at + p.semis);
   unions_.clear();
   p.seen = p.semis;
   if (!limits.limit_or) {
     for (int i = 0; i < p.fulls; ++i) unions_.push_back(arena_[p.full_at + i]);
-    all_unions(g_.all, Set{}, usable);
+    all_unions(x, y, g_.all, Set{});
   } else {
     // Each round finds one union that avoids a cell which all fulls so far share, so a pair ends with few fulls whose
     // common part is as small as the semis allow (Pawlewicz et al. 2015).
-    bool first = p.fulls == 0;
-    Set shared = first ? g_.all : p.full_common - new_common;
+    Set shared = p.full_common - new_common;
+    if (p.fulls == 0) {
+      shared = g_.all;
+      for (const bool excused : {false, true})
+        if (Set together; unite(x, y, -1, excused, together)) shared &= together;
+      shared -= new_common;
+      if (unions_.empty()) return;
+    }
     while (shared.any()) {
-      const int avoid = first ? -1 : shared.first();
-      Set left = g_.all, together;
-      for (const Set& s : scratch_) {
-        if ((avoid >= 0 && s.test(avoid)) || left.subset_of(s)) continue;
-        left &= s;
-        together |= s;
-        if (left.subset_of(usable)) break;
-      }
-      if (left.subset_of(usable)) {
-        if (left.any()) together |= usable;
-        unions_.push_back(together);
-        shared &= together;
-        if (first) shared -= new_common;
-      } else {
-        shared.reset(avoid);
-      }
-      if (avoid >= 0) shared.reset(avoid);
-      first = false;
+      const int avoid = shared.first();
+      shared.reset(avoid);
+      if (Set together; unite(x, y, avoid, false, together) || unite(x, y, avoid, true, together)) shared &= together;
     }
   }
   for (const Set& u : unions_) add_full(x, y, u);
 }
 
-// Every union of semis that has no more in common than `usable`, minimal ones surely among them: some semi must avoid
-// each cell that is still common.
+// A union of semis without the cell `avoid` that have nothing in common, or, if `excused`, nothing but cells that an
+// endpoint captures.
 template <int W>
-void Connections<W>::all_unions(const Set& left, const Set& together, const Set& usable) {
+bool Connections<W>::unite(int x, int y, int avoid, bool excused, Set& together) {
+  const Captured &cap_x = cap(x), &cap_y = cap(y);
+  if (excused && cap_x.count + cap_y.count == 0) return false;
+  Set left = g_.all;
+  together = Set{};
+  for (const Set& s : scratch_) {
+    if ((avoid >= 0 && s.test(avoid)) || left.subset_of(s)) continue;
+    left &= s;
+    together |= s;
+    Set used;
+    if (excused) {
+      Set overlap = left;
+      excuse(cap_x, overlap, used);
+      excuse(cap_y, overlap, used);
+      if (overlap.any() || holds(used, x) || holds(used, y)) continue;
+    } else if (left.any()) {
+      continue;
+    }
+    together |= used;
+    if (avoid >= 0 && together.test(avoid)) return false;
+    unions_.push_back(together);
+    return true;
+  }
+  return false;
+}
+
+// Every union of semis that has nothing in common beyond captured cells, minimal ones surely among them: some semi must
+// avoid each cell that is still common.
+template <int W>
+void Connections<W>::all_unions(int x, int y, const Set& left, const Set& together) {
   for (const Set& known : unions_)
     if (known.subset_of(together)) return;
-  const Set common = left - usable;
-  if (common.none()) {
-    unions_.push_back(left.any() ? together | usable : together);
-    return;
+  Set overlap = left, used;
+  if (left.any()) {
+    excuse(cap(x), overlap, used);
+    excuse(cap(y), overlap, used);
+    if (holds(used, x) || holds(used, y)) overlap = left;
   }
-  const int avoid = common.first();
+  if (overlap.none()) unions_.push_back(together | used);
+  if (left.none()) return;
+  const int avoid = left.first();
   for (size_t i = 0; i < scratch_.size(); ++i) {
     const Set s = scratch_[i];
-    if (!s.test(avoid)) all_unions(left & s, together | s, usable);
+    if (!s.test(avoid)) all_unions(x, y, left & s, together | s);
   }
 }
 

@@ -13,14 +13,6 @@
 
 namespace hexdata {
 
-struct SearchParameters {
-  // The first base + ceil(factor * live) moves compete to be the winning one; the window slides as they are refuted.
-  int window_base = 1;
-  double window_factor = 0.25;
-  // A child may use (1 + epsilon) times the second best number before its parent looks again.
-  double epsilon = 0.25;
-};
-
 // When to stop: a search that hits a limit leaves its position unknown.
 struct Budget {
   uint64_t nodes = 0;      // 0 = no limit
@@ -42,7 +34,8 @@ class Search {
     int best = -1;  // a winning move, if search rather than a connection found the win
   };
 
-  Search(const Geometry<W>& g, size_t table_bytes) : g_(g), knowledge_(g), table_(table_bytes) {
+  Search(const Geometry<W>& g, const Parameters& parameters, size_t table_bytes)
+      : g_(g), parameters_(parameters), knowledge_(g, parameters), table_(table_bytes) {
     uint64_t state = 0x9e3779b97f4a7c15u;
     const auto draw = [&state] {  // splitmix64
       uint64_t z = (state += 0x9e3779b97f4a7c15u);
@@ -55,7 +48,6 @@ class Search {
     white_to_move_ = {draw(), draw()};
   }
 
-  SearchParameters parameters;
   uint64_t nodes = 0;        // visits
   uint64_t expansions = 0;   // positions whose connections were built
 
@@ -78,6 +70,19 @@ class Search {
       mover = other(mover);
     }
   }
+#ifdef HEXDATA_STATS
+  // distinct nodes of a proof tree
+  std::vector<Key> seen_;
+  long proof_size(const Position<W>& p, Colour mover) {
+    bool turned; Keys ks=rotated_keys(p.stones); Key k=table_key(ks,mover,turned);
+    for(auto&x:seen_) if(x==k) return 0; seen_.push_back(k);
+    Verdict<W> v; knowledge_.evaluate(p,mover,v); if(v.value!=Verdict<W>::Value::kOpen) return 1;
+    const Entry<W>* e=table_.find(k); if(!e||!e->solved()) {printf("?");return 1;}
+    long t=1; if(e->phi==0){ int m=turned?g_.cells-1-e->best:e->best; Child<W> c=knowledge_.child(p,m,mover); return 1+proof_size(Position<W>(g_,c.stones[0],c.stones[1]),other(mover)); }
+    Set live=g_.all;
+    for(int m:v.moves){ if(!live.test(m)) continue; Child<W> c=knowledge_.child(p,m,mover); Position<W> q(g_,c.stones[0],c.stones[1]); bool t2; const Entry<W>* f=table_.find(table_key(rotated_keys(q.stones),other(mover),t2)); if(f&&f->phi==0){live&=turn(f->set,t2)|c.captured[other(mover)]; t+=proof_size(q,other(mover));} }
+    return t; }
+#endif
   bool stopped() const { return stopped_; }
   void clear_table() { table_.clear(); }
   Knowledge<W>& knowledge() { return knowledge_; }
@@ -143,12 +148,13 @@ class Search {
   }
 
   void store(const Keys& keys, Colour mover, uint32_t phi, uint32_t delta, const Set& set, const Set& support, uint32_t work,
-             int best, const std::vector<int>* order);
+             int best, const std::vector<int>* order, std::array<uint8_t, 2> leaf = {1, 1});
   void read_option(Option& o, Colour next) const;
   void visit(const Position<W>& p, Colour mover, const Keys& keys, uint32_t max_phi, uint32_t max_delta, int depth,
              uint32_t& phi, uint32_t& delta, Set& proof, int& best);
 
   const Geometry<W>& g_;
+  const Parameters parameters_;
   Knowledge<W> knowledge_;
   Table<W> table_;
   std::array<std::array<Key, Geometry<W>::kMaxCells>, 2> stone_key_;
@@ -162,7 +168,7 @@ class Search {
 
 template <int W>
 void Search<W>::store(const Keys& keys, Colour mover, uint32_t phi, uint32_t delta, const Set& set, const Set& support,
-                      uint32_t work, int best, const std::vector<int>* order) {
+                      uint32_t work, int best, const std::vector<int>* order, std::array<uint8_t, 2> leaf) {
   bool turned;
   const Key key = table_key(keys, mover, turned);
   Entry<W>& e = table_.claim(key);
@@ -174,6 +180,8 @@ void Search<W>::store(const Keys& keys, Colour mover, uint32_t phi, uint32_t del
   e.support = turn(support, turned);
   e.work = std::max<uint32_t>(1, work);
   e.best = static_cast<uint16_t>(best < 0 ? 0xffff : cell(best));
+  e.leaf_phi = leaf[0];
+  e.leaf_delta = leaf[1];
   if (order) {
     e.ordered = static_cast<uint8_t>(std::min<size_t>(order->size(), Entry<W>::kOrdered));
     for (int i = 0; i < e.ordered; ++i) e.order[i] = static_cast<typename Entry<W>::Cell>(cell((*order)[i]));
@@ -200,6 +208,7 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
   std::vector<int> moves;
   Set live, support;
   uint32_t work = 0;
+  std::array<uint8_t, 2> leaf{1, 1};
   const uint64_t before = expansions;
 
   bool turned;
@@ -215,6 +224,7 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     live = turn(e->set, turned);
     support = turn(e->support, turned);
     work = e->work;
+    leaf = {e->leaf_phi, e->leaf_delta};
     Set rest = live;
     for (int i = 0; i < e->ordered; ++i) {
       const int c = cell(e->order[i]);
@@ -231,6 +241,10 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     ++expansions;
     using Value = typename Verdict<W>::Value;
     knowledge_.evaluate(p, mover, verdict_);
+#ifdef HEXDATA_STATS
+    extern long stat[16];
+    stat[0]++; if(verdict_.value==Value::kWin) stat[1]++; if(verdict_.value==Value::kLoss) stat[2]++; if(verdict_.value==Value::kOpen) stat[3]+=verdict_.moves.size(), stat[4]+=p.empty(g_).count(), stat[5]++;
+#endif
     if (verdict_.value != Value::kOpen) {
       const bool win = verdict_.value == Value::kWin;
       phi = win ? 0 : kInfinity;
@@ -242,12 +256,19 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     moves = verdict_.moves;
     for (const int m : moves) live.set(m);
     support = verdict_.support;
+    const auto number = [&](double x) {
+      return static_cast<uint8_t>(std::clamp(parameters_.leaf_scale * x, 1.0, double(parameters_.leaf_most)));
+    };
+    const double tilt = std::pow(double(verdict_.tilt), parameters_.leaf_tilt);
+    leaf = {number(1 / tilt), number(tilt)};
   }
   const std::vector<int> order = moves;
 
   options.clear();
   for (const int m : moves) {
     Option o;
+    o.phi = leaf[0];
+    o.delta = leaf[1];
     o.child = knowledge_.child(p, m, mover);
     o.keys = keys;
     for (const Colour c : {kBlack, kWhite}) add_stones(o.keys, o.child.stones[c] - p.stones[c], c);
@@ -263,6 +284,10 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
         delta = kInfinity;
         proof = o.proof | o.child.captured[mover] | Set::of(o.child.move);
         best = o.child.move;
+#ifdef HEXDATA_STATS
+    extern long stat[16];
+    stat[6]++; for(size_t k=0;k<order.size();k++) if(order[k]==best) stat[7]+=k; stat[8]+=order.size(); 
+#endif
         store(keys, mover, phi, delta, proof, Set{}, work + uint32_t(expansions - before), best, nullptr);
         return;
       }
@@ -287,8 +312,8 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     }
 
     const size_t window =
-        std::min(options.size(), size_t(parameters.window_base) +
-                                     size_t(std::ceil(parameters.window_factor * static_cast<double>(options.size()))));
+        std::min(options.size(), size_t(parameters_.window_base) +
+                                     size_t(std::ceil(parameters_.window_factor * static_cast<double>(options.size()))));
     uint32_t second = kInfinity;
     size_t chosen = 0;
     uint64_t sum = 0;
@@ -307,12 +332,12 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     }
     delta = static_cast<uint32_t>(std::min<uint64_t>(sum, kInfinity - 1));
     if (phi >= max_phi || delta >= max_delta || stopped_) {
-      store(keys, mover, phi, delta, live, support, work + uint32_t(expansions - before), best, &order);
+      store(keys, mover, phi, delta, live, support, work + uint32_t(expansions - before), best, &order, leaf);
       return;
     }
 
     Option& o = options[chosen];
-    const uint64_t wider = std::max<uint64_t>(uint64_t(second) + 1, uint64_t(double(second) * (1 + parameters.epsilon)));
+    const uint64_t wider = std::max<uint64_t>(uint64_t(second) + 1, uint64_t(double(second) * (1 + parameters_.epsilon)));
     const uint32_t child_delta = static_cast<uint32_t>(std::min<uint64_t>(max_phi, wider));
     const uint32_t child_phi = max_delta >= kInfinity ? kInfinity : max_delta - (delta - o.phi);
     best = o.child.move;

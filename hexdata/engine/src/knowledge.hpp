@@ -7,6 +7,7 @@
 #include "connections.hpp"
 #include "inferior.hpp"
 #include "resistance.hpp"
+#include "templates.hpp"
 
 namespace hexdata {
 
@@ -24,7 +25,9 @@ struct Verdict {
   enum class Value { kOpen, kWin, kLoss };  // for the side to move
   Value value = Value::kOpen;
   Bits<W> proof;            // if decided
+  Bits<W> mustplay;         // if open: the moves that meet every threat of the opponent
   std::vector<int> moves;   // if open: the moves worth trying, best first
+  float tilt;               // if open: the opponent's conductance over the mover's
   Bits<W> support;          // if open: what a proof of a loss needs besides the refutations of these moves
 };
 
@@ -33,9 +36,11 @@ class Knowledge {
  public:
   using Set = Bits<W>;
 
-  explicit Knowledge(const Geometry<W>& g) : g_(g), connections_{Connections<W>(g), Connections<W>(g)} {}
-
-  std::array<std::vector<EdgeTemplate<W>>, 2> templates;
+  Knowledge(const Geometry<W>& g, const Parameters& parameters)
+      : g_(g), connections_{Connections<W>(g, parameters.connections), Connections<W>(g, parameters.connections)} {
+    if (parameters.templates)
+      for (const Colour c : {kBlack, kWhite}) templates_[c] = edge_templates(g, c);
+  }
 
   Child<W> child(const Position<W>& p, int move, Colour mover) const {
     Position<W> next = p;
@@ -45,17 +50,22 @@ class Knowledge {
     return {move, next.stones, fill.captured};
   }
 
+  // One colour's connections in a filled position.
+  const Connections<W>& connect(const Position<W>& p, Colour colour, typename Connections<W>::Stop stop) {
+    find_captured(p, colour);
+    connections_[colour].build(colour, p.stones[colour], p.stones[other(colour)], templates_[colour], stop);
+    return connections_[colour];
+  }
+
   // p must be filled in.
   void evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict);
-
-  const Connections<W>& connections(Colour c) const { return connections_[c]; }
-  Connections<W>& connections(Colour c) { return connections_[c]; }
 
  private:
   void find_captured(const Position<W>& p, Colour colour);
 
   const Geometry<W>& g_;
   std::array<Connections<W>, 2> connections_;
+  std::array<std::vector<EdgeTemplate<W>>, 2> templates_;
   std::vector<Child<W>> children_;
 };
 
@@ -66,22 +76,21 @@ void Knowledge<W>::find_captured(const Position<W>& p, Colour colour) {
   auto& captured = connections_[colour].captured;
   const Set empty = p.empty(g_);
   empty.for_each([&](int x) {
-    captured[x] = Set{};
+    captured[x] = {};
     for (int d = 0; d < kDirections; ++d) {
       const int a = g_.next[x][d];
-      if (a < 0 || !empty.test(a) || captured[x].test(a)) continue;
+      if (a < 0 || !empty.test(a) || captured[x].cells.test(a)) continue;
       const int ring_a = p.ring[a] | 1 << (opposite(d) + 6 * colour);
       const int kill_a = facts[ring_a].kill[colour];
       for (int e = 0; e < kDirections; ++e) {
         if (!(kill_a >> e & 1)) continue;
         const int b = g_.next[a][e];
-        if (b == x || captured[x].test(b)) continue;
+        if (b == x || captured[x].cells.test(b)) continue;
         int ring_b = p.ring[b];
         for (int f = 0; f < kDirections; ++f)
           if (g_.next[b][f] == x) ring_b |= 1 << (f + 6 * colour);
         if (facts[ring_b].kill[colour] >> opposite(e) & 1) {
-          captured[x].set(a);
-          captured[x].set(b);
+          captured[x].add(a, b);
           break;
         }
       }
@@ -96,7 +105,7 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
   const Colour opponent = other(mover);
   verdict.value = Value::kOpen;
   verdict.moves.clear();
-  verdict.support = verdict.proof = Set{};
+  verdict.support = verdict.proof = verdict.mustplay = Set{};
   if (g_.joins(mover, p.stones[mover])) {
     verdict.value = Value::kWin;
     return;
@@ -106,15 +115,14 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
     return;
   }
 
-  Connections<W>& theirs = connections_[opponent];
-  find_captured(p, opponent);
-  theirs.build(opponent, p.stones[opponent], p.stones[mover], templates[opponent], Stop::kFull);
+  const Connections<W>& theirs = connect(p, opponent, Stop::kFull);
   if (theirs.has_full()) {
     verdict.value = Value::kLoss;
     verdict.proof = theirs.smallest_full();
     return;
   }
   const Set mustplay = theirs.semi_intersection() & p.empty(g_);
+  verdict.mustplay = mustplay;
   verdict.support = theirs.semi_support();
   if (mustplay.none()) {
     verdict.value = Value::kLoss;
@@ -122,9 +130,7 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
     return;
   }
 
-  Connections<W>& ours = connections_[mover];
-  find_captured(p, mover);
-  ours.build(mover, p.stones[mover], p.stones[opponent], templates[mover], Stop::kSemi);
+  const Connections<W>& ours = connect(p, mover, Stop::kSemi);
   if (ours.has_full() || ours.has_semi()) {
     verdict.value = Value::kWin;
     verdict.proof = ours.has_full() ? ours.smallest_full() : ours.smallest_semi();
@@ -163,11 +169,12 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
     else
       verdict.moves.push_back(a.move);
   }
+  verdict.tilt = 1;
   if (verdict.moves.size() <= 1) return;
 
   std::array<float, Geometry<W>::kMaxCells> score{};
-  add_currents(g_, ours, score);
-  add_currents(g_, theirs, score);
+  const float ours_total = add_currents(g_, ours, score), theirs_total = add_currents(g_, theirs, score);
+  verdict.tilt = (theirs_total + 1e-3f) / (ours_total + 1e-3f);
   std::stable_sort(verdict.moves.begin(), verdict.moves.end(), [&](int a, int b) { return score[a] > score[b]; });
 }
 

@@ -1,6 +1,7 @@
 // One thread's solver: answers about one position after another, each from an empty table.
 #pragma once
 
+#include <cstdio>
 #include <ctime>
 
 #include "dfpn.hpp"
@@ -14,7 +15,8 @@ class PositionSolver {
   using Set = Bits<W>;
   using Outcome = typename Search<W>::Outcome;
 
-  PositionSolver(int size, size_t table_bytes) : g_(size), search_(g_, table_bytes) {}
+  PositionSolver(int size, const SolveOptions& options)
+      : g_(size), search_(g_, options.parameters, options.table_bytes) {}
 
   Solution solve(const SolvePosition& position, const SolveOptions& options, const Budget& budget);
 
@@ -65,6 +67,9 @@ Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOpti
   search_.clear_table();
   search_.start(budget);
   const auto root = search_.solve(filled, mover);
+#ifdef HEXDATA_STATS
+  {extern long stat[16]; search_.seen_.clear(); auto x=search_.expansions; stat[9]+=search_.proof_size(filled,mover); search_.expansions=x;}
+#endif
   std::vector<Labelled> moves;
   raw.empty(g_).for_each([&](int cell) {
     Position<W> next = raw;

@@ -12,7 +12,7 @@ namespace {
 template <int W>
 void solve_share(int size, const std::vector<SolvePosition>& positions, const SolveOptions& options, Budget budget,
                  std::atomic<size_t>& next, std::vector<Solution>& solutions) {
-  PositionSolver<W> solver(size, options.table_bytes);
+  PositionSolver<W> solver(size, options);
   for (size_t i; (i = next.fetch_add(1)) < positions.size();) {
     if (budget.stop->load(std::memory_order_relaxed)) return;
     solutions[i] = solver.solve(positions[i], options, budget);

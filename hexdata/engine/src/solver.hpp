@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bits.hpp"
+#include "parameters.hpp"
 
 namespace hexdata {
 
@@ -22,6 +23,7 @@ struct SolveOptions {
   double limit_seconds = 0;  // 0 = none
   size_t table_bytes = size_t{64} << 20;
   int threads = 1;
+  Parameters parameters = {};
 };
 
 enum class Winner { kBlack = 0, kWhite = 1, kUnknown = 2 };
