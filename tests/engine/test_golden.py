@@ -5,6 +5,7 @@ After a wanted change raise the number in hexdata/engine/VERSION and run `python
 
 import hashlib
 import json
+import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hexdata.engine import ENGINE_VERSION, play_games
+from hexdata.engine import ENGINE_VERSION, play_games, solve_batch
 
 GOLDEN = Path(__file__).parent / "golden.json"
 PLAYERS = ["random", "uct:playouts=200-400"]
@@ -29,9 +30,26 @@ def games_hash(player: str) -> str:
     return digest.hexdigest()
 
 
+def proofs_hash(size: int, stones: int, count: int) -> str:
+    """Random positions with every move labelled: answers, lines and the work behind them."""
+    rng = random.Random(f"golden {size} {stones}")
+    positions = []
+    for _ in range(count):
+        drawn = rng.sample(range(size * size), stones)
+        positions.append((drawn[::2], drawn[1::2], "black" if stones % 2 == 0 else "white"))
+    digest = hashlib.sha256()
+    for found in solve_batch(size, positions, all_moves=True, limit_nodes=20_000):
+        lists = (found.winning_moves, found.losing_moves, found.unknown_moves, found.line)
+        digest.update(repr((found.winner, lists, found.nodes, found.expansions)).encode())
+    return digest.hexdigest()
+
+
+PROOFS = ((4, 3, 10), (5, 4, 15), (6, 9, 15), (7, 20, 10))
+
 # Each section is computed whole: {name of the section: {name of the entry: hash}}.
 SECTIONS: dict[str, Callable[[], dict[str, str]]] = {
     "games": lambda: {player: games_hash(player) for player in PLAYERS},
+    "proofs": lambda: {f"{size}x{size}": proofs_hash(size, stones, count) for size, stones, count in PROOFS},
 }
 
 
