@@ -75,8 +75,8 @@ void Knowledge<W>::find_captured(const Position<W>& p, Colour colour) {
   const auto& facts = local_facts();
   auto& captured = connections_[colour].captured;
   const Set empty = p.empty(g_);
+  captured.fill({});
   empty.for_each([&](int x) {
-    captured[x] = {};
     for (int d = 0; d < kDirections; ++d) {
       const int a = g_.next[x][d];
       if (a < 0 || !empty.test(a) || captured[x].cells.test(a)) continue;
@@ -130,13 +130,6 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
     return;
   }
 
-  const Connections<W>& ours = connect(p, mover, Stop::kSemi);
-  if (ours.has_full() || ours.has_semi()) {
-    verdict.value = Value::kWin;
-    verdict.proof = ours.has_full() ? ours.smallest_full() : ours.smallest_semi();
-    return;
-  }
-
   // Vulnerable moves go first: they must not stay as dominators of others.
   const auto& facts = local_facts();
   Set open = mustplay;
@@ -171,6 +164,15 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
   }
   verdict.tilt = 1;
   if (verdict.moves.size() <= 1) return;
+
+  // With one move left the mover's own connections can wait: the next position needs them anyway.
+  const Connections<W>& ours = connect(p, mover, Stop::kSemi);
+  if (ours.has_full() || ours.has_semi()) {
+    verdict.value = Value::kWin;
+    verdict.moves.clear();
+    verdict.proof = ours.has_full() ? ours.smallest_full() : ours.smallest_semi();
+    return;
+  }
 
   std::array<float, Geometry<W>::kMaxCells> score{};
   const float ours_total = add_currents(g_, ours, score), theirs_total = add_currents(g_, theirs, score);
