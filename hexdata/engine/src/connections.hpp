@@ -282,10 +282,10 @@ void Connections<W>::add_full(int x, int y, const Set& carrier) {
   } else if (limits.limit_fulls && p.full_common.subset_of(carrier)) {
     return;
   }
-  if (p.semis) drop_supersets(p.semi_at, p.semis, p.seen, carrier);
+  p.full_common &= carrier;
+  if (p.semis) drop_supersets(p.semi_at, p.semis, p.seen, limits.limit_or ? p.full_common : carrier);
   if (p.fulls == p.full_room) p.full_at = more_room(p.full_at, p.fulls, p.full_room);
   arena_[p.full_at + p.fulls++] = carrier;
-  p.full_common &= carrier;
   if (carrier.none()) {
     if (y < first_edge_) adjacent_[x].set(y);
     if (x < first_edge_) adjacent_[y].set(x);
@@ -300,9 +300,13 @@ template <int W>
 void Connections<W>::add_semi(int x, int y, const Set& carrier) {
   const int at = index(x, y);
   Pair& p = pairs_[at];
-  const Set* fulls = arena_.data() + p.full_at;
-  for (int i = 0; i < p.fulls; ++i)
-    if (fulls[i].subset_of(carrier)) return;
+  if (p.fulls) {
+    // The limited OR only looks for unions that avoid a cell which all fulls share: other semis are of no use to it.
+    if (limits.limit_or && p.full_common.subset_of(carrier)) return;
+    const Set* fulls = arena_.data() + p.full_at;
+    for (int i = 0; !limits.limit_or && i < p.fulls; ++i)
+      if (fulls[i].subset_of(carrier)) return;
+  }
   const Set* semis = arena_.data() + p.semi_at;
   bool replaces = false;
   for (int i = 0; i < p.semis; ++i) {
@@ -400,10 +404,17 @@ void Connections<W>::or_rule(int x, int y) {
     }
     // One semi without the cell can do it only if endpoints excuse what is left of it.
     shared &= captured[x].count + captured[y].count ? once : twice;
+    std::erase_if(scratch_, [&](const Set& semi) { return shared.subset_of(semi); });
+    const bool may_excuse = captured[x].count + captured[y].count > 0;
     while (shared.any()) {
       const int avoid = shared.first();
       shared.reset(avoid);
-      if (Set together; unite(x, y, avoid, false, together) || unite(x, y, avoid, true, together)) shared &= together;
+      Set left = g_.all;
+      for (const Set& semi : scratch_)
+        if (!semi.test(avoid)) left &= semi;
+      if (left.any() && !(may_excuse && left.subset_of(captured[x].cells | captured[y].cells))) continue;
+      if (Set together; (left.none() && unite(x, y, avoid, false, together)) || unite(x, y, avoid, true, together))
+        shared &= together;
     }
   }
   for (const Set& u : unions_) add_full(x, y, u);
