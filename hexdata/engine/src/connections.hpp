@@ -10,7 +10,6 @@
 
 #include "bits.hpp"
 #include "parameters.hpp"
-#include "templates.hpp"
 
 namespace hexdata {
 
@@ -46,7 +45,7 @@ class Connections {
   };
   std::array<Captured, kMaxEnds> captured;
 
-  void build(Colour colour, const Set& own, const Set& opponent, const std::vector<EdgeTemplate<W>>& templates, Stop stop);
+  void build(Colour colour, const Set& own, const Set& opponent, Stop stop);
 
   bool has_full() const { return edge_pair().fulls > 0; }
   bool has_semi() const { return edge_pair().semis > 0; }
@@ -179,8 +178,7 @@ void Connections<W>::find_groups(Colour colour) {
 }
 
 template <int W>
-void Connections<W>::build(Colour colour, const Set& own, const Set& opponent,
-                           const std::vector<EdgeTemplate<W>>& templates, Stop stop) {
+void Connections<W>::build(Colour colour, const Set& own, const Set& opponent, Stop stop) {
   own_ = own;
   empty_ = g_.all - own - opponent;
   for (const int at : touched_) {
@@ -200,12 +198,6 @@ void Connections<W>::build(Colour colour, const Set& own, const Set& opponent,
       if (const int y = g_.next[x][d]; y >= 0 && empty_.test(y)) add_full(x, y, Set{});
   });
   find_groups(colour);
-  for (const EdgeTemplate<W>& t : templates) {
-    if (opponent.test(t.cell) || t.carrier.intersects(opponent)) continue;
-    const int x = endpoint(t.cell);
-    if (x < first_edge_) add_full(x, first_edge_ + t.side, t.carrier - own);
-  }
-
   size_t and_head = 0, or_head = 0;
   const Pair& goal = edge_pair();
   for (;;) {
@@ -344,6 +336,9 @@ void Connections<W>::and_rule(int x, int z, const Set& carrier) {
   const auto join = [&](int y) {
     const Captured& cap_y = captured[y];
     if (!(common[y] & through).subset_of(cap_xz | cap_y.cells)) return;
+    // What add_semi would turn down whatever the partner.
+    if (const Pair& goal = pairs_[index(x, y)]; !full && goal.fulls && limits.limit_or && goal.full_common.subset_of(through))
+      return;
     const Pair& p = pairs_[index(z, y)];
     for (int i = 0; i < p.processed; ++i) {
       const Set other = arena_[p.full_at + i];
