@@ -77,3 +77,27 @@ def random_board(rng: np.random.Generator, n: int, count: int) -> Board:
     for i, cell in enumerate(rng.permutation(n * n)[:count]):
         board[cell] = BLACK if i % 2 == 0 else WHITE
     return board
+
+
+def connection_holds(board: Board, n: int, colour: int, x: int, y: int, full: bool, carrier: list[int]) -> bool:
+    """Whether `colour` joins x and y by exhaustive play inside the carrier, everything outside given to the opponent."""
+    cells = np.array(carrier, np.int32)
+    pointer = ctypes.c_void_p(cells.ctypes.data)
+    return bool(library().brute_connection(_pointer(board), n, colour, x, y, int(full), pointer, len(carrier)))
+
+
+@functools.cache
+def legal_codes(n: int) -> npt.NDArray[np.int64]:
+    """Every position of an n x n board, n <= 4, that alternating play from Black can reach and nobody has won."""
+    codes = np.arange(3 ** (n * n), dtype=np.int64)
+    difference = np.zeros(codes.shape, np.int8)
+    rest = codes.copy()
+    for _ in range(n * n):
+        digit = rest % 3
+        difference += (digit == BLACK).astype(np.int8) - (digit == WHITE).astype(np.int8)
+        rest //= 3
+    return codes[(difference == 0) | (difference == 1)]
+
+
+def side_to_move(board: Board) -> int:
+    return BLACK if np.count_nonzero(board == BLACK) == np.count_nonzero(board == WHITE) else WHITE

@@ -80,6 +80,48 @@ def test_openings_one_by_one_agree_with_all_moves() -> None:
     ).winning_moves
 
 
+def openings(n: int) -> list[int]:
+    """Black's winning first moves, each opening solved by itself from an empty table."""
+    solved = _core.solve_batch(n, [([c], [], "white") for c in range(n * n)], threads=2)
+    assert all(s.winner != "unknown" for s in solved)
+    return [c for c in range(n * n) if solved[c].winner == "black"]
+
+
+def test_winning_openings_of_6x6() -> None:
+    wins = openings(6)
+    assert len(wins) == 24
+    assert {35 - c for c in wins} == set(wins)
+
+
+@pytest.mark.slow
+def test_winning_openings_of_7x7() -> None:
+    wins = openings(7)
+    assert len(wins) == 27
+    assert {48 - c for c in wins} == set(wins)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_random_5x5_positions_at_length(seed: int) -> None:
+    check_random_5x5(np.random.default_rng(seed), 2000)
+
+
+def test_random_5x5_positions() -> None:
+    check_random_5x5(np.random.default_rng(77), 300)
+
+
+def check_random_5x5(rng: np.random.Generator, count: int) -> None:
+    boards = [(brute.random_board(rng, 5, int(rng.integers(10, 20))), int(rng.integers(1, 3))) for _ in range(count)]
+    for (board, side), solution in zip(boards, solve_boards(5, boards), strict=True):
+        check(board, 5, side, solution, {} if brute.joined(board, 5) else brute.move_winners(board, 5, side))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(40))
+def test_every_4x4_position(part: int) -> None:
+    check_from_table(4, [int(c) for c in brute.legal_codes(4)[part::40]])
+
+
 def test_without_all_moves_a_winning_move_is_named() -> None:
     rng = random.Random(3)
     for _ in range(100):

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "inspect.hpp"
+#include "local.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -45,7 +46,7 @@ Parameters parameters_of(const Settings& settings) {
     if (name == "limit_fulls") p.connections.limit_fulls = value != 0;
     else if (name == "limit_or") p.connections.limit_or = value != 0;
     else if (name == "edge_midpoints") p.connections.edge_midpoints = value != 0;
-    else if (name == "templates") p.templates = value != 0;
+    else if (name == "leaf_number") p.leaf_number = std::max(1, static_cast<int>(value));
     else if (name == "window_base") p.window_base = std::max(1, static_cast<int>(value));
     else if (name == "window_factor") p.window_factor = value;
     else if (name == "epsilon") p.epsilon = value;
@@ -96,6 +97,7 @@ void bind_solver(nb::module_& m) {
       .def_ro("losing_moves", &Solution::losing_moves)
       .def_ro("unknown_moves", &Solution::unknown_moves)
       .def_ro("line", &Solution::line)
+      .def_ro("proof", &Solution::proof)
       .def_ro("nodes", &Solution::nodes)
       .def_ro("expansions", &Solution::expansions)
       .def_ro("cpu_seconds", &Solution::cpu_seconds)
@@ -133,6 +135,15 @@ void bind_solver(nb::module_& m) {
       .def_ro("proof", &KnowledgeReport::proof)
       .def_ro("mustplay", &KnowledgeReport::mustplay)
       .def_ro("moves", &KnowledgeReport::moves);
+
+  m.def(
+      "ring_facts",
+      [] {
+        std::vector<std::tuple<bool, int, int>> facts;
+        for (const LocalFacts& f : local_facts()) facts.emplace_back(f.dead, f.kill[kBlack], f.kill[kWhite]);
+        return facts;
+      },
+      "For each of the 4,096 ring indices (bit d black, bit 6 + d white): dead, killers for Black, killers for White.");
 
   m.def(
       "knowledge",

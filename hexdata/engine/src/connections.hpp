@@ -10,7 +10,6 @@
 
 #include "bits.hpp"
 #include "parameters.hpp"
-#include "templates.hpp"
 
 namespace hexdata {
 
@@ -25,12 +24,16 @@ class Connections {
   enum class Stop { kNever, kFull, kSemi };  // which edge-to-edge connection ends the build
 
   Connections(const Geometry<W>& g, const ConnectionLimits& l)
-      : limits(l), g_(g), first_edge_(g.cells), pairs_(size_t(g.cells + 2) * (g.cells + 1) / 2) {
-    arena_.reserve(1 << 14);
+      : limits(l),
+        g_(g),
+        first_edge_(g.cells),
+        pairs_(size_t(g.cells + 2) * (g.cells + 1) / 2),
+        processed_common_(size_t(g.cells + 2) * (g.cells + 2)) {
+    for (int y = 0; y < g.cells + 2; ++y) row_[y] = y * (y - 1) / 2;
   }
 
   ConnectionLimits limits;
-  // The disjoint pairs that an own stone on the empty cell x captures, each by itself. Set before a build.
+  // The disjoint pairs that an own stone on the empty cell x captures, each by itself; none for other endpoints.
   struct Captured {
     Set cells;
     std::array<Set, 3> pairs;
@@ -42,7 +45,7 @@ class Connections {
   };
   std::array<Captured, kMaxEnds> captured;
 
-  void build(Colour colour, const Set& own, const Set& opponent, const std::vector<EdgeTemplate<W>>& templates, Stop stop);
+  void build(Colour colour, const Set& own, const Set& opponent, Stop stop);
 
   bool has_full() const { return edge_pair().fulls > 0; }
   bool has_semi() const { return edge_pair().semis > 0; }
@@ -90,24 +93,22 @@ class Connections {
   // The endpoint that an own stone belongs to, or the cell itself if it is empty.
   int endpoint(int cell) const { return own_.test(cell) ? captain_[cell] : cell; }
   bool is_empty_end(int x) const { return x < first_edge_ && empty_.test(x); }
-  uint64_t carriers_added() const { return added_; }
 
  private:
-  // 40 bytes on 8x8. The fulls [0, processed) have been combined with their partners, the others wait.
+  // 40 bytes on 8x8. The fulls [0, processed) have been combined with their partners, the others wait. A pair keeps its
+  // room in the arena from build to build.
   struct Pair {
-    Set full_common;       // of all fulls
-    Set processed_common;  // of the processed fulls, or less
-    Set semi_common;       // of all semis, or less
-    uint32_t full_at, semi_at;
-    uint16_t fulls, processed, semis, seen;  // seen: the semis that an OR has already looked at
-    uint16_t full_room, semi_room;
-    bool waits_for_and, waits_for_or;
+    Set full_common;  // of all fulls
+    Set semi_common;  // of all semis, or less
+    uint32_t full_at = 0, semi_at = 0;
+    uint16_t fulls = 0, processed = 0, semis = 0, seen = 0;  // seen: the semis that an OR has already looked at
+    uint16_t full_room = 0, semi_room = 0;
+    bool waits_for_and = false, waits_for_or = false;
   };
 
-  static int index(int x, int y) { return x < y ? y * (y - 1) / 2 + x : x * (x - 1) / 2 + y; }
+  int index(int x, int y) const { return x < y ? row_[y] + x : row_[x] + y; }
   Pair& pair(int x, int y) { return pairs_[index(x, y)]; }
   const Pair& edge_pair() const { return pairs_[index(first_edge_, first_edge_ + 1)]; }
-  const Captured& cap(int x) const { return is_empty_end(x) ? captured[x] : nothing_captured_; }
 
   // Takes from `overlap` what an endpoint captures and adds the whole pairs to `used`. Pairs of two endpoints that share
   // a cell are not captured together.
@@ -130,25 +131,28 @@ class Connections {
   }
 
   void find_groups(Colour colour);
+  void drop_supersets(uint32_t at, uint16_t& length, uint16_t& counted, const Set& carrier);
   void add_full(int x, int y, const Set& carrier);
   void add_semi(int x, int y, const Set& carrier);
   void and_rule(int x, int z, const Set& carrier);
   void or_rule(int x, int y);
   bool unite(int x, int y, int avoid, bool excused, Set& together);
   void all_unions(int x, int y, const Set& left, const Set& together);
-  uint32_t room(uint32_t at, int used, uint16_t& room);
+  uint32_t more_room(uint32_t at, int used, uint16_t& room);
 
   const Geometry<W>& g_;
   const int first_edge_;
   Set own_, empty_;
   std::vector<Pair> pairs_;
   std::vector<Set> arena_, scratch_, unions_;
+  std::vector<int> touched_;                    // the pairs that hold anything
+  std::vector<Set> processed_common_;           // [x * ends + y]: what the processed fulls have in common, or less
+  std::array<int, kMaxEnds> row_;               // y * (y - 1) / 2
   std::array<int16_t, kMaxEnds> captain_;
   std::array<Set, kMaxEnds> linked_cells_;      // [x]: the cells that have a processed full with x
   std::array<uint8_t, kMaxEnds> linked_edges_;  // [x]: the same for the two edges
+  std::array<Set, kMaxEnds> adjacent_;          // [x]: the cells that have a full with x and no carrier
   std::vector<std::pair<int16_t, int16_t>> and_queue_, or_queue_;
-  uint64_t added_ = 0;
-  const Captured nothing_captured_{};
 };
 
 template <int W>
@@ -174,28 +178,26 @@ void Connections<W>::find_groups(Colour colour) {
 }
 
 template <int W>
-void Connections<W>::build(Colour colour, const Set& own, const Set& opponent,
-                           const std::vector<EdgeTemplate<W>>& templates, Stop stop) {
+void Connections<W>::build(Colour colour, const Set& own, const Set& opponent, Stop stop) {
   own_ = own;
   empty_ = g_.all - own - opponent;
-  for (Pair& p : pairs_) p = Pair{g_.all, g_.all, g_.all, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
-  arena_.clear();
+  for (const int at : touched_) {
+    Pair& p = pairs_[at];
+    p.fulls = p.processed = p.semis = p.seen = 0;
+    p.waits_for_and = p.waits_for_or = false;
+  }
+  touched_.clear();
   and_queue_.clear();
   or_queue_.clear();
   linked_cells_.fill(Set{});
   linked_edges_.fill(0);
+  adjacent_.fill(Set{});
 
   empty_.for_each([&](int x) {
     for (int d = 0; d < 3; ++d)  // the other three directions name the same pairs
       if (const int y = g_.next[x][d]; y >= 0 && empty_.test(y)) add_full(x, y, Set{});
   });
   find_groups(colour);
-  for (const EdgeTemplate<W>& t : templates) {
-    if (opponent.test(t.cell) || t.carrier.intersects(opponent)) continue;
-    const int x = endpoint(t.cell);
-    if (x < first_edge_) add_full(x, first_edge_ + t.side, t.carrier - own);
-  }
-
   size_t and_head = 0, or_head = 0;
   const Pair& goal = edge_pair();
   for (;;) {
@@ -205,7 +207,10 @@ void Connections<W>::build(Colour colour, const Set& own, const Set& opponent,
       p.waits_for_and = false;
       while (p.processed < p.fulls) {
         const Set carrier = arena_[p.full_at + p.processed++];
-        p.processed_common &= carrier;
+        const size_t ends = size_t(first_edge_) + 2;
+        Set& common = processed_common_[x * ends + y];
+        common = p.processed == 1 ? carrier : common & carrier;
+        processed_common_[y * ends + x] = common;
         if (x < first_edge_) linked_cells_[y].set(x);
         else linked_edges_[y] |= uint8_t(1 << (x - first_edge_));
         if (y < first_edge_) linked_cells_[x].set(y);
@@ -224,11 +229,10 @@ void Connections<W>::build(Colour colour, const Set& own, const Set& opponent,
   }
 }
 
-// Lists double in the arena; what they leave behind is lost until the next build.
+// Lists double in the arena and leave their old room behind.
 template <int W>
-uint32_t Connections<W>::room(uint32_t at, int used, uint16_t& room) {
-  if (used < room) return at;
-  const uint16_t bigger = room == 0 ? 2 : static_cast<uint16_t>(room * 2);
+uint32_t Connections<W>::more_room(uint32_t at, int used, uint16_t& room) {
+  const uint16_t bigger = room == 0 ? 4 : static_cast<uint16_t>(room * 2);
   const auto start = static_cast<uint32_t>(arena_.size());
   arena_.resize(start + bigger);
   for (int i = 0; i < used; ++i) arena_[start + i] = arena_[at + i];
@@ -236,40 +240,48 @@ uint32_t Connections<W>::room(uint32_t at, int used, uint16_t& room) {
   return start;
 }
 
+// Removes the supersets of `carrier` from a list, keeping its order; `counted` is the length of a marked prefix.
+template <int W>
+void Connections<W>::drop_supersets(uint32_t at, uint16_t& length, uint16_t& counted, const Set& carrier) {
+  Set* list = arena_.data() + at;
+  int kept = 0, kept_counted = 0;
+  for (int i = 0; i < length; ++i) {
+    const Set s = list[i];
+    list[kept] = s;
+    const int keep = !carrier.subset_of(s);
+    kept += keep;
+    kept_counted += keep & (i < counted);
+  }
+  length = static_cast<uint16_t>(kept);
+  counted = static_cast<uint16_t>(kept_counted);
+}
+
 template <int W>
 void Connections<W>::add_full(int x, int y, const Set& carrier) {
-  Pair& p = pair(x, y);
-  bool replaces = p.fulls == 0;
+  const int at = index(x, y);
+  Pair& p = pairs_[at];
+  bool replaces = false;
+  const Set* fulls = arena_.data() + p.full_at;
   for (int i = 0; i < p.fulls; ++i) {
-    const Set& f = arena_[p.full_at + i];
-    if (f.subset_of(carrier)) return;
-    replaces |= carrier.subset_of(f);
+    if (fulls[i].subset_of(carrier)) return;
+    replaces |= carrier.subset_of(fulls[i]);
   }
-  if (limits.limit_fulls && !replaces && p.full_common.subset_of(carrier)) return;
-  if (p.fulls && replaces) {
-    int kept = 0, kept_processed = 0;
-    for (int i = 0; i < p.fulls; ++i) {
-      const Set f = arena_[p.full_at + i];
-      if (carrier.subset_of(f)) continue;
-      arena_[p.full_at + kept++] = f;
-      if (i < p.processed) ++kept_processed;
-    }
-    p.fulls = static_cast<uint16_t>(kept);
-    p.processed = static_cast<uint16_t>(kept_processed);
+  if (p.fulls == 0) {
+    if (p.semis == 0) touched_.push_back(at);
+    p.full_common = g_.all;
+  } else if (replaces) {
+    drop_supersets(p.full_at, p.fulls, p.processed, carrier);
+  } else if (limits.limit_fulls && p.full_common.subset_of(carrier)) {
+    return;
   }
-  int kept = 0, kept_seen = 0;
-  for (int i = 0; i < p.semis; ++i) {
-    const Set s = arena_[p.semi_at + i];
-    if (carrier.subset_of(s)) continue;
-    arena_[p.semi_at + kept++] = s;
-    if (i < p.seen) ++kept_seen;
-  }
-  p.semis = static_cast<uint16_t>(kept);
-  p.seen = static_cast<uint16_t>(kept_seen);
-  p.full_at = room(p.full_at, p.fulls, p.full_room);
-  arena_[p.full_at + p.fulls++] = carrier;
   p.full_common &= carrier;
-  ++added_;
+  if (p.semis) drop_supersets(p.semi_at, p.semis, p.seen, limits.limit_or ? p.full_common : carrier);
+  if (p.fulls == p.full_room) p.full_at = more_room(p.full_at, p.fulls, p.full_room);
+  arena_[p.full_at + p.fulls++] = carrier;
+  if (carrier.none()) {
+    if (y < first_edge_) adjacent_[x].set(y);
+    if (x < first_edge_) adjacent_[y].set(x);
+  }
   if (!p.waits_for_and) {
     p.waits_for_and = true;
     and_queue_.emplace_back(x, y);
@@ -278,31 +290,31 @@ void Connections<W>::add_full(int x, int y, const Set& carrier) {
 
 template <int W>
 void Connections<W>::add_semi(int x, int y, const Set& carrier) {
-  Pair& p = pair(x, y);
-  for (int i = 0; i < p.fulls; ++i)
-    if (arena_[p.full_at + i].subset_of(carrier)) return;
+  const int at = index(x, y);
+  Pair& p = pairs_[at];
+  if (p.fulls) {
+    // The limited OR only looks for unions that avoid a cell which all fulls share: other semis are of no use to it.
+    if (limits.limit_or && p.full_common.subset_of(carrier)) return;
+    const Set* fulls = arena_.data() + p.full_at;
+    for (int i = 0; !limits.limit_or && i < p.fulls; ++i)
+      if (fulls[i].subset_of(carrier)) return;
+  }
+  const Set* semis = arena_.data() + p.semi_at;
   bool replaces = false;
   for (int i = 0; i < p.semis; ++i) {
-    const Set& s = arena_[p.semi_at + i];
-    if (s.subset_of(carrier)) return;
-    replaces |= carrier.subset_of(s);
+    if (semis[i].subset_of(carrier)) return;
+    replaces |= carrier.subset_of(semis[i]);
   }
-  if (replaces) {
-    int kept = 0, kept_seen = 0;
-    for (int i = 0; i < p.semis; ++i) {
-      const Set s = arena_[p.semi_at + i];
-      if (carrier.subset_of(s)) continue;
-      arena_[p.semi_at + kept++] = s;
-      if (i < p.seen) ++kept_seen;
-    }
-    p.semis = static_cast<uint16_t>(kept);
-    p.seen = static_cast<uint16_t>(kept_seen);
+  if (p.semis == 0) {
+    if (p.fulls == 0) touched_.push_back(at);
+    p.semi_common = g_.all;
+  } else if (replaces) {
+    drop_supersets(p.semi_at, p.semis, p.seen, carrier);
   }
-  p.semi_at = room(p.semi_at, p.semis, p.semi_room);
+  if (p.semis == p.semi_room) p.semi_at = more_room(p.semi_at, p.semis, p.semi_room);
   arena_[p.semi_at + p.semis++] = carrier;
   p.semi_common &= carrier;
-  ++added_;
-  if (!p.waits_for_or && p.semi_common.subset_of(cap(x).cells | cap(y).cells)) {
+  if (!p.waits_for_or && p.semi_common.subset_of(captured[x].cells | captured[y].cells)) {
     p.waits_for_or = true;
     or_queue_.emplace_back(x, y);
   }
@@ -315,16 +327,21 @@ void Connections<W>::and_rule(int x, int z, const Set& carrier) {
   const bool full = !is_empty_end(z);
   Set through = carrier;
   if (!full) through.set(z);
-  const Captured &cap_x = cap(x), &cap_z = cap(z);
-  Set targets = linked_cells_[z] - through;
+  const Captured &cap_x = captured[x], &cap_z = captured[z];
+  const Set cap_xz = cap_x.cells | cap_z.cells;
+  const Set* common = &processed_common_[size_t(z) * (first_edge_ + 2)];
+  Set targets = linked_cells_[z] - through - adjacent_[x];
   if (x < first_edge_) targets.reset(x);
 
   const auto join = [&](int y) {
-    const int at = index(z, y);
-    const Captured& cap_y = cap(y);
-    if (!(pairs_[at].processed_common & through).subset_of(cap_x.cells | cap_y.cells | cap_z.cells)) return;
-    for (int i = 0; i < pairs_[at].processed; ++i) {
-      const Set other = arena_[pairs_[at].full_at + i];
+    const Captured& cap_y = captured[y];
+    if (!(common[y] & through).subset_of(cap_xz | cap_y.cells)) return;
+    // What add_semi would turn down whatever the partner.
+    if (const Pair& goal = pairs_[index(x, y)]; !full && goal.fulls && limits.limit_or && goal.full_common.subset_of(through))
+      return;
+    const Pair& p = pairs_[index(z, y)];
+    for (int i = 0; i < p.processed; ++i) {
+      const Set other = arena_[p.full_at + i];
       if (holds(other, x)) continue;
       Set overlap = through & other, result = through | other;
       if (overlap.any()) {
@@ -351,14 +368,17 @@ template <int W>
 void Connections<W>::or_rule(int x, int y) {
   Pair& p = pair(x, y);
   if (p.seen == p.semis) return;
-  Set common = g_.all, new_common = g_.all;
+  Set common = g_.all, new_common = g_.all, once, twice;
   for (int i = 0; i < p.semis; ++i) {
     const Set& s = arena_[p.semi_at + i];
     common &= s;
     if (i >= p.seen) new_common &= s;
+    const Set outside = g_.all - s;
+    twice |= once & outside;
+    once |= outside;
   }
   p.semi_common = common;
-  if (!common.subset_of(cap(x).cells | cap(y).cells)) return;
+  if (!common.subset_of(captured[x].cells | captured[y].cells)) return;
   // add_full may drop semis of this very pair, so the rule works on copies.
   scratch_.assign(arena_.begin() + p.semi_at, arena_.begin() + p.semi_at + p.semis);
   unions_.clear();
@@ -377,10 +397,19 @@ void Connections<W>::or_rule(int x, int y) {
       shared -= new_common;
       if (unions_.empty()) return;
     }
+    // One semi without the cell can do it only if endpoints excuse what is left of it.
+    shared &= captured[x].count + captured[y].count ? once : twice;
+    std::erase_if(scratch_, [&](const Set& semi) { return shared.subset_of(semi); });
+    const bool may_excuse = captured[x].count + captured[y].count > 0;
     while (shared.any()) {
       const int avoid = shared.first();
       shared.reset(avoid);
-      if (Set together; unite(x, y, avoid, false, together) || unite(x, y, avoid, true, together)) shared &= together;
+      Set left = g_.all;
+      for (const Set& semi : scratch_)
+        if (!semi.test(avoid)) left &= semi;
+      if (left.any() && !(may_excuse && left.subset_of(captured[x].cells | captured[y].cells))) continue;
+      if (Set together; (left.none() && unite(x, y, avoid, false, together)) || unite(x, y, avoid, true, together))
+        shared &= together;
     }
   }
   for (const Set& u : unions_) add_full(x, y, u);
@@ -390,7 +419,7 @@ void Connections<W>::or_rule(int x, int y) {
 // endpoint captures.
 template <int W>
 bool Connections<W>::unite(int x, int y, int avoid, bool excused, Set& together) {
-  const Captured &cap_x = cap(x), &cap_y = cap(y);
+  const Captured &cap_x = captured[x], &cap_y = captured[y];
   if (excused && cap_x.count + cap_y.count == 0) return false;
   Set left = g_.all;
   together = Set{};
@@ -423,8 +452,8 @@ void Connections<W>::all_unions(int x, int y, const Set& left, const Set& togeth
     if (known.subset_of(together)) return;
   Set overlap = left, used;
   if (left.any()) {
-    excuse(cap(x), overlap, used);
-    excuse(cap(y), overlap, used);
+    excuse(captured[x], overlap, used);
+    excuse(captured[y], overlap, used);
     if (holds(used, x) || holds(used, y)) overlap = left;
   }
   if (overlap.none()) unions_.push_back(together | used);

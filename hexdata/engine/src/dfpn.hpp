@@ -70,19 +70,6 @@ class Search {
       mover = other(mover);
     }
   }
-#ifdef HEXDATA_STATS
-  // distinct nodes of a proof tree
-  std::vector<Key> seen_;
-  long proof_size(const Position<W>& p, Colour mover) {
-    bool turned; Keys ks=rotated_keys(p.stones); Key k=table_key(ks,mover,turned);
-    for(auto&x:seen_) if(x==k) return 0; seen_.push_back(k);
-    Verdict<W> v; knowledge_.evaluate(p,mover,v); if(v.value!=Verdict<W>::Value::kOpen) return 1;
-    const Entry<W>* e=table_.find(k); if(!e||!e->solved()) {printf("?");return 1;}
-    long t=1; if(e->phi==0){ int m=turned?g_.cells-1-e->best:e->best; Child<W> c=knowledge_.child(p,m,mover); return 1+proof_size(Position<W>(g_,c.stones[0],c.stones[1]),other(mover)); }
-    Set live=g_.all;
-    for(int m:v.moves){ if(!live.test(m)) continue; Child<W> c=knowledge_.child(p,m,mover); Position<W> q(g_,c.stones[0],c.stones[1]); bool t2; const Entry<W>* f=table_.find(table_key(rotated_keys(q.stones),other(mover),t2)); if(f&&f->phi==0){live&=turn(f->set,t2)|c.captured[other(mover)]; t+=proof_size(q,other(mover));} }
-    return t; }
-#endif
   bool stopped() const { return stopped_; }
   void clear_table() { table_.clear(); }
   Knowledge<W>& knowledge() { return knowledge_; }
@@ -148,7 +135,7 @@ class Search {
   }
 
   void store(const Keys& keys, Colour mover, uint32_t phi, uint32_t delta, const Set& set, const Set& support, uint32_t work,
-             int best, const std::vector<int>* order, std::array<uint8_t, 2> leaf = {1, 1});
+             int best, const std::vector<int>* order);
   void read_option(Option& o, Colour next) const;
   void visit(const Position<W>& p, Colour mover, const Keys& keys, uint32_t max_phi, uint32_t max_delta, int depth,
              uint32_t& phi, uint32_t& delta, Set& proof, int& best);
@@ -168,7 +155,7 @@ class Search {
 
 template <int W>
 void Search<W>::store(const Keys& keys, Colour mover, uint32_t phi, uint32_t delta, const Set& set, const Set& support,
-                      uint32_t work, int best, const std::vector<int>* order, std::array<uint8_t, 2> leaf) {
+                      uint32_t work, int best, const std::vector<int>* order) {
   bool turned;
   const Key key = table_key(keys, mover, turned);
   Entry<W>& e = table_.claim(key);
@@ -180,8 +167,6 @@ void Search<W>::store(const Keys& keys, Colour mover, uint32_t phi, uint32_t del
   e.support = turn(support, turned);
   e.work = std::max<uint32_t>(1, work);
   e.best = static_cast<uint16_t>(best < 0 ? 0xffff : cell(best));
-  e.leaf_phi = leaf[0];
-  e.leaf_delta = leaf[1];
   if (order) {
     e.ordered = static_cast<uint8_t>(std::min<size_t>(order->size(), Entry<W>::kOrdered));
     for (int i = 0; i < e.ordered; ++i) e.order[i] = static_cast<typename Entry<W>::Cell>(cell((*order)[i]));
@@ -208,7 +193,6 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
   std::vector<int> moves;
   Set live, support;
   uint32_t work = 0;
-  std::array<uint8_t, 2> leaf{1, 1};
   const uint64_t before = expansions;
 
   bool turned;
@@ -224,7 +208,6 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     live = turn(e->set, turned);
     support = turn(e->support, turned);
     work = e->work;
-    leaf = {e->leaf_phi, e->leaf_delta};
     Set rest = live;
     for (int i = 0; i < e->ordered; ++i) {
       const int c = cell(e->order[i]);
@@ -241,10 +224,6 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     ++expansions;
     using Value = typename Verdict<W>::Value;
     knowledge_.evaluate(p, mover, verdict_);
-#ifdef HEXDATA_STATS
-    extern long stat[16];
-    stat[0]++; if(verdict_.value==Value::kWin) stat[1]++; if(verdict_.value==Value::kLoss) stat[2]++; if(verdict_.value==Value::kOpen) stat[3]+=verdict_.moves.size(), stat[4]+=p.empty(g_).count(), stat[5]++;
-#endif
     if (verdict_.value != Value::kOpen) {
       const bool win = verdict_.value == Value::kWin;
       phi = win ? 0 : kInfinity;
@@ -256,19 +235,13 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     moves = verdict_.moves;
     for (const int m : moves) live.set(m);
     support = verdict_.support;
-    const auto number = [&](double x) {
-      return static_cast<uint8_t>(std::clamp(parameters_.leaf_scale * x, 1.0, double(parameters_.leaf_most)));
-    };
-    const double tilt = std::pow(double(verdict_.tilt), parameters_.leaf_tilt);
-    leaf = {number(1 / tilt), number(tilt)};
   }
   const std::vector<int> order = moves;
 
   options.clear();
   for (const int m : moves) {
     Option o;
-    o.phi = leaf[0];
-    o.delta = leaf[1];
+    o.phi = o.delta = static_cast<uint32_t>(parameters_.leaf_number);
     o.child = knowledge_.child(p, m, mover);
     o.keys = keys;
     for (const Colour c : {kBlack, kWhite}) add_stones(o.keys, o.child.stones[c] - p.stones[c], c);
@@ -284,10 +257,6 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
         delta = kInfinity;
         proof = o.proof | o.child.captured[mover] | Set::of(o.child.move);
         best = o.child.move;
-#ifdef HEXDATA_STATS
-    extern long stat[16];
-    stat[6]++; for(size_t k=0;k<order.size();k++) if(order[k]==best) stat[7]+=k; stat[8]+=order.size(); 
-#endif
         store(keys, mover, phi, delta, proof, Set{}, work + uint32_t(expansions - before), best, nullptr);
         return;
       }
@@ -332,7 +301,7 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     }
     delta = static_cast<uint32_t>(std::min<uint64_t>(sum, kInfinity - 1));
     if (phi >= max_phi || delta >= max_delta || stopped_) {
-      store(keys, mover, phi, delta, live, support, work + uint32_t(expansions - before), best, &order, leaf);
+      store(keys, mover, phi, delta, live, support, work + uint32_t(expansions - before), best, &order);
       return;
     }
 

@@ -7,7 +7,6 @@
 #include "connections.hpp"
 #include "inferior.hpp"
 #include "resistance.hpp"
-#include "templates.hpp"
 
 namespace hexdata {
 
@@ -27,7 +26,6 @@ struct Verdict {
   Bits<W> proof;            // if decided
   Bits<W> mustplay;         // if open: the moves that meet every threat of the opponent
   std::vector<int> moves;   // if open: the moves worth trying, best first
-  float tilt;               // if open: the opponent's conductance over the mover's
   Bits<W> support;          // if open: what a proof of a loss needs besides the refutations of these moves
 };
 
@@ -37,10 +35,7 @@ class Knowledge {
   using Set = Bits<W>;
 
   Knowledge(const Geometry<W>& g, const Parameters& parameters)
-      : g_(g), connections_{Connections<W>(g, parameters.connections), Connections<W>(g, parameters.connections)} {
-    if (parameters.templates)
-      for (const Colour c : {kBlack, kWhite}) templates_[c] = edge_templates(g, c);
-  }
+      : g_(g), connections_{Connections<W>(g, parameters.connections), Connections<W>(g, parameters.connections)} {}
 
   Child<W> child(const Position<W>& p, int move, Colour mover) const {
     Position<W> next = p;
@@ -53,7 +48,7 @@ class Knowledge {
   // One colour's connections in a filled position.
   const Connections<W>& connect(const Position<W>& p, Colour colour, typename Connections<W>::Stop stop) {
     find_captured(p, colour);
-    connections_[colour].build(colour, p.stones[colour], p.stones[other(colour)], templates_[colour], stop);
+    connections_[colour].build(colour, p.stones[colour], p.stones[other(colour)], stop);
     return connections_[colour];
   }
 
@@ -65,7 +60,6 @@ class Knowledge {
 
   const Geometry<W>& g_;
   std::array<Connections<W>, 2> connections_;
-  std::array<std::vector<EdgeTemplate<W>>, 2> templates_;
   std::vector<Child<W>> children_;
 };
 
@@ -75,8 +69,8 @@ void Knowledge<W>::find_captured(const Position<W>& p, Colour colour) {
   const auto& facts = local_facts();
   auto& captured = connections_[colour].captured;
   const Set empty = p.empty(g_);
+  captured.fill({});
   empty.for_each([&](int x) {
-    captured[x] = {};
     for (int d = 0; d < kDirections; ++d) {
       const int a = g_.next[x][d];
       if (a < 0 || !empty.test(a) || captured[x].cells.test(a)) continue;
@@ -130,13 +124,6 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
     return;
   }
 
-  const Connections<W>& ours = connect(p, mover, Stop::kSemi);
-  if (ours.has_full() || ours.has_semi()) {
-    verdict.value = Value::kWin;
-    verdict.proof = ours.has_full() ? ours.smallest_full() : ours.smallest_semi();
-    return;
-  }
-
   // Vulnerable moves go first: they must not stay as dominators of others.
   const auto& facts = local_facts();
   Set open = mustplay;
@@ -169,12 +156,20 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
     else
       verdict.moves.push_back(a.move);
   }
-  verdict.tilt = 1;
   if (verdict.moves.size() <= 1) return;
 
+  // With one move left the mover's own connections can wait: the next position needs them anyway.
+  const Connections<W>& ours = connect(p, mover, Stop::kSemi);
+  if (ours.has_full() || ours.has_semi()) {
+    verdict.value = Value::kWin;
+    verdict.moves.clear();
+    verdict.proof = ours.has_full() ? ours.smallest_full() : ours.smallest_semi();
+    return;
+  }
+
   std::array<float, Geometry<W>::kMaxCells> score{};
-  const float ours_total = add_currents(g_, ours, score), theirs_total = add_currents(g_, theirs, score);
-  verdict.tilt = (theirs_total + 1e-3f) / (ours_total + 1e-3f);
+  add_currents(g_, ours, score);
+  add_currents(g_, theirs, score);
   std::stable_sort(verdict.moves.begin(), verdict.moves.end(), [&](int a, int b) { return score[a] > score[b]; });
 }
 

@@ -10,17 +10,14 @@ struct ConnectionLimits {
 };
 
 struct Parameters {
-  bool templates = true;  // start from the derived edge templates
   ConnectionLimits connections;
   // The first window_base + ceil(window_factor * live) moves compete to be the winning one (gao-2020 eq. 5.1).
   int window_base = 1;
   double window_factor = 0.25;
   // A child may use (1 + epsilon) times the second best number before its parent looks again.
   double epsilon = 0.25;
-  // A move not yet tried starts with numbers around leaf_scale, tilted by how much better conducting a side's circuit is.
-  double leaf_scale = 1;
-  double leaf_tilt = 0;
-  int leaf_most = 50;
+  // What a move that was never tried starts with, both numbers.
+  int leaf_number = 1;
 };
 
 }  // namespace hexdata

@@ -1,7 +1,6 @@
 // One thread's solver: answers about one position after another, each from an empty table.
 #pragma once
 
-#include <cstdio>
 #include <ctime>
 
 #include "dfpn.hpp"
@@ -67,9 +66,10 @@ Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOpti
   search_.clear_table();
   search_.start(budget);
   const auto root = search_.solve(filled, mover);
-#ifdef HEXDATA_STATS
-  {extern long stat[16]; search_.seen_.clear(); auto x=search_.expansions; stat[9]+=search_.proof_size(filled,mover); search_.expansions=x;}
-#endif
+  if (root.outcome != Outcome::kUnknown) {
+    const Colour winner = root.outcome == Outcome::kWin ? mover : other(mover);
+    (root.proof | fill.captured[winner]).for_each([&](int cell) { solution.proof.push_back(cell); });
+  }
   std::vector<Labelled> moves;
   raw.empty(g_).for_each([&](int cell) {
     Position<W> next = raw;

@@ -32,6 +32,7 @@ struct Solution {
   Winner winner = Winner::kUnknown;
   std::vector<int> winning_moves, losing_moves, unknown_moves;  // every legal move is in one of them, unless decided
   std::vector<int> line;
+  std::vector<int> proof;  // the winner's proof set: he wins even if every other empty cell goes to the loser
   uint64_t nodes = 0, expansions = 0;
   double cpu_seconds = 0;
 };

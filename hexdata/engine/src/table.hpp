@@ -26,7 +26,7 @@ struct Key {
 template <int W>
 struct Entry {
   using Cell = std::conditional_t<(W < 6), uint8_t, uint16_t>;
-  static constexpr int kOrdered = 19;
+  static constexpr int kOrdered = 21;
 
   uint64_t check;
   Bits<W> set;
@@ -36,7 +36,6 @@ struct Entry {
   uint32_t slot;   // the key's low half, to find its bucket again when the table grows
   uint16_t best;   // the winning move, or the last move tried
   uint8_t ordered;
-  uint8_t leaf_phi, leaf_delta;  // what a move not yet tried starts with
   std::array<Cell, kOrdered> order;  // the best moves first; the others follow by cell
 
   bool is(const Key& key) const { return work && check == key.check && slot == uint32_t(key.slot); }

@@ -1,0 +1,114 @@
+"""Every connection that H-search claims, against exhaustive play inside its carrier."""
+
+import itertools
+import random
+
+import brute
+import numpy as np
+import pytest
+
+from hexdata.engine import _core
+
+LARGEST = 13  # carriers up to this many cells are played out; larger ones are left to the solver's own tests
+
+
+def check_connections(board: np.ndarray, n: int, parameters: dict[str, float] | None = None) -> int:
+    checked = 0
+    for colour, name in brute.NAMES.items():
+        for x, y, full, carrier in _core.connections(n, *brute.stones(board), name, parameters=parameters or {}):
+            assert not {x, y} & set(carrier)
+            assert not any(board[c] for c in carrier)
+            if len(carrier) <= LARGEST:
+                checked += 1
+                assert brute.connection_holds(board, n, colour, x, y, full, carrier), (
+                    f"{board.reshape(n, n).tolist()}: {name} {x}-{y} {'full' if full else 'semi'} in {carrier}"
+                )
+    return checked
+
+
+def undecided(boards: list[np.ndarray], n: int) -> list[np.ndarray]:
+    return [b for b in boards if not brute.joined(b, n)]
+
+
+def test_3x3() -> None:
+    boards = undecided([brute.board_of(c, 3) for c in range(0, 3**9, 20)], 3)
+    assert sum(check_connections(b, 3) for b in boards) > 5000
+
+
+def test_4x4() -> None:
+    rng = np.random.default_rng(40)
+    boards = undecided([brute.board_of(int(c), 4) for c in rng.choice(brute.legal_codes(4), 300)], 4)
+    assert sum(check_connections(b, 4) for b in boards) > 5000
+
+
+@pytest.mark.parametrize("parameters", [{}, {"edge_midpoints": 1}, {"limit_fulls": 0}])
+def test_5x5(parameters: dict[str, float]) -> None:
+    rng = np.random.default_rng(50)
+    boards = undecided([brute.random_board(rng, 5, int(rng.integers(10, 20))) for _ in range(60)], 5)
+    assert sum(check_connections(b, 5, parameters) for b in boards) > 1000
+
+
+@pytest.mark.parametrize("size", [6, 9, 11, 13])
+def test_a_sample_on_larger_boards(size: int) -> None:
+    rng = random.Random(size)
+    board = brute.random_board(np.random.default_rng(size), size, size * size // 2)
+    assert not brute.joined(board, size)
+    for colour, name in brute.NAMES.items():
+        links = _core.connections(size, *brute.stones(board), name)
+        for x, y, full, carrier in rng.sample([link for link in links if len(link[3]) <= 10], 150):
+            assert brute.connection_holds(board, size, colour, x, y, full, carrier), (x, y, full, carrier)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_4x4_and_5x5_at_length(seed: int) -> None:
+    rng = np.random.default_rng(seed + 100)
+    for code in rng.choice(brute.legal_codes(4), 2000):
+        board = brute.board_of(int(code), 4)
+        if not brute.joined(board, 4):
+            check_connections(board, 4)
+    for _ in range(1000):
+        board = brute.random_board(rng, 5, int(rng.integers(10, 20)))
+        if not brute.joined(board, 5):
+            check_connections(board, 5)
+
+
+def test_a_bridge() -> None:
+    #  . . . .
+    #   . . B .     c2 and b4 are a bridge apart, over b3 and c3
+    #    . . . .
+    #     . B . .
+    links = _core.connections(4, [6, 13], [], "black")
+    ends = {17, 6}  # b4 stands on the bottom edge, so its group is that edge
+    assert [sorted(c) for x, y, full, c in links if full and {x, y} == ends] == [[9, 10]]
+
+
+@pytest.mark.parametrize("row", [2, 3, 4])
+def test_the_rules_find_the_edge_templates(row: int) -> None:
+    """A lone stone on row 2, 3 or 4: from the whole strip, shrink to minimal carriers by proof; the rules know them all.
+
+    On row 2 that is the bridge to the edge (2 cells), on row 3 the ziggurat (8), on row 4 a template of 19 cells.
+    """
+    size, top = 8, 8 - row
+    rng = random.Random(row)
+    sizes = set()
+    for column, _ in itertools.product(range(size), range(2)):
+        stone = top * size + column
+        above = [r * size + column for r in range(top + 1)]  # joins the stone to the top, so that the solver can judge
+        strip = [r * size + c for r in range(top, size) for c in range(size) if r * size + c != stone]
+        rng.shuffle(strip)
+        carrier = set(strip)
+
+        def white(free: set[int], black: list[int]) -> list[int]:
+            return [c for c in range(size * size) if c not in free and c not in black]
+
+        if _core.solve(size, above, white(carrier, above), "white").winner != "black":
+            continue
+        for cell in strip:
+            smaller = carrier - {cell}
+            if _core.solve(size, above, white(smaller, above), "white").winner == "black":
+                carrier = smaller
+        sizes.add(len(carrier))
+        links = _core.connections(size, [stone], white(carrier, [stone]), "black")
+        assert any(full and {x, y} == {stone, size * size + 1} for x, y, full, _ in links), sorted(carrier)
+    assert min(sizes) == {2: 2, 3: 8, 4: 19}[row]
