@@ -80,7 +80,7 @@ def random_board(rng: np.random.Generator, n: int, count: int) -> Board:
 
 
 def connection_holds(board: Board, n: int, colour: int, x: int, y: int, full: bool, carrier: list[int]) -> bool:
-    """Whether `colour` joins x and y by exhaustive play inside the carrier, everything outside given to the opponent."""
+    """Whether `colour` joins x and y by exhaustive play inside the carrier; the rest is the opponent's."""
     cells = np.array(carrier, np.int32)
     pointer = ctypes.c_void_p(cells.ctypes.data)
     return bool(library().brute_connection(_pointer(board), n, colour, x, y, int(full), pointer, len(carrier)))

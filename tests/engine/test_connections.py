@@ -3,11 +3,11 @@
 import itertools
 import random
 
-import brute
 import numpy as np
 import pytest
 
 from hexdata.engine import _core
+from tests.engine import brute
 
 LARGEST = 13  # carriers up to this many cells are played out; larger ones are left to the solver's own tests
 
@@ -85,7 +85,7 @@ def test_a_bridge() -> None:
 
 @pytest.mark.parametrize("row", [2, 3, 4])
 def test_the_rules_find_the_edge_templates(row: int) -> None:
-    """A lone stone on row 2, 3 or 4: from the whole strip, shrink to minimal carriers by proof; the rules know them all.
+    """A lone stone on row 2, 3 or 4: shrink the strip to minimal carriers by proof; the rules know them all.
 
     On row 2 that is the bridge to the edge (2 cells), on row 3 the ziggurat (8), on row 4 a template of 19 cells.
     """
