@@ -106,9 +106,7 @@ def check_solution_proof(board: np.ndarray, n: int) -> None:
         solution = _core.solve(n, *brute.stones(board), name)
         winner = brute.BLACK if solution.winner == "black" else brute.WHITE
         held = np.where((board == 0) & ~np.isin(np.arange(n * n), solution.proof), 3 - winner, board).astype(np.uint8)
-        assert brute.winner(held, n, side) == winner, (
-            f"{board.reshape(n, n).tolist()}, {name}: {solution.proof}"
-        )
+        assert brute.winner(held, n, side) == winner, f"{board.reshape(n, n).tolist()}, {name}: {solution.proof}"
 
 
 def test_4x4_positions() -> None:
