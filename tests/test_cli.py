@@ -659,7 +659,7 @@ def test_validate(capsys: Output, tmp_path: Path) -> None:
 
 def test_validate_files_that_are_damaged_or_missing(capsys: Output, games: Path, tmp_path: Path) -> None:
     games.write_bytes(games.read_bytes()[:100])
-    assert "not a readable Parquet file" in printed(capsys, "validate", str(games), code=1)
+    assert "not a readable Parquet file" in refusal(capsys, "validate", str(games))
     assert refusal(capsys, "validate", str(tmp_path / "missing")).endswith("missing: no such file or folder")
 
 
