@@ -16,6 +16,8 @@ using namespace nb::literals;
 
 namespace hexdata {
 
+using namespace proof;
+
 namespace {
 
 using Stones = std::tuple<std::vector<int>, std::vector<int>, std::string>;

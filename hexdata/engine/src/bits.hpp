@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace hexdata {
+namespace hexdata::proof {
 
 enum Colour : int { kBlack = 0, kWhite = 1 };
 constexpr Colour other(Colour c) { return static_cast<Colour>(1 - c); }
@@ -199,4 +199,4 @@ struct Geometry {
   Bits<W> not_first_column_, not_last_column_;
 };
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

@@ -11,7 +11,7 @@
 #include "bits.hpp"
 #include "parameters.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 // One colour's connections. The pair table (E * (E - 1) / 2 headers, 100 KB on 8x8) and the carrier arena live as long as
 // the object and are reused by every build.
@@ -465,4 +465,4 @@ void Connections<W>::all_unions(int x, int y, const Set& left, const Set& togeth
   }
 }
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

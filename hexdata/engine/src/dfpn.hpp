@@ -11,7 +11,7 @@
 #include "knowledge.hpp"
 #include "table.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 // When to stop: a search that hits a limit leaves its position unknown.
 struct Budget {
@@ -316,4 +316,4 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
   }
 }
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

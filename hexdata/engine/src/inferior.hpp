@@ -4,7 +4,7 @@
 #include "bits.hpp"
 #include "local.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 // Stones and the ring index of every cell, kept up to date stone by stone. 144 bytes on 8x8; copied freely.
 template <int W>
@@ -82,4 +82,4 @@ Bits<W> vulnerable(const Geometry<W>& g, const Position<W>& p, Colour mover) {
   return result;
 }
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

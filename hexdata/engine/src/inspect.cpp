@@ -2,7 +2,7 @@
 
 #include "knowledge.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 namespace {
 
@@ -70,4 +70,4 @@ KnowledgeReport report_knowledge(const SolvePosition& position, const Parameters
   }
 }
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

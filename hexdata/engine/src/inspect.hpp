@@ -5,7 +5,7 @@
 
 #include "solver.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 // Endpoints are cells; the colour's own edges are size * size and size * size + 1. A group is named by one of its stones.
 struct Carrier {
@@ -27,4 +27,4 @@ struct KnowledgeReport {
 
 KnowledgeReport report_knowledge(const SolvePosition& position, const Parameters& parameters);
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

@@ -8,7 +8,7 @@
 #include "inferior.hpp"
 #include "resistance.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 // A move and the filled position it leads to. 56 bytes on 8x8.
 template <int W>
@@ -173,4 +173,4 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
   std::stable_sort(verdict.moves.begin(), verdict.moves.end(), [&](int a, int b) { return score[a] > score[b]; });
 }
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

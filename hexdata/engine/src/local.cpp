@@ -1,6 +1,6 @@
 #include "local.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 int arcs(int ring_mask) {
   const int turned = ((ring_mask << 1) | (ring_mask >> 5)) & 63;
@@ -35,4 +35,4 @@ const std::array<LocalFacts, 4096>& local_facts() {
   return table;
 }
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace hexdata {
+namespace hexdata::proof {
 
 struct LocalFacts {
   bool dead;         // no completion of the ring makes the cell matter
@@ -24,4 +24,4 @@ int arcs(int ring_mask);
 // A cell matters in a full ring iff it can join two separate black arcs (then also two white arcs).
 bool ring_is_dead(int black, int white);
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

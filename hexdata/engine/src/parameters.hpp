@@ -1,7 +1,7 @@
 // Every knob of the solver, in one place. Defaults are measured: benchmarks/solver.py prints the figures.
 #pragma once
 
-namespace hexdata {
+namespace hexdata::proof {
 
 struct ConnectionLimits {
   bool limit_fulls = true;      // keep a new full only if it shrinks what a pair's fulls have in common
@@ -20,4 +20,4 @@ struct Parameters {
   int leaf_number = 1;
 };
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

@@ -6,7 +6,7 @@
 #include "dfpn.hpp"
 #include "solver.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 template <int W>
 class PositionSolver {
@@ -178,4 +178,4 @@ extern template class PositionSolver<2>;
 extern template class PositionSolver<3>;
 extern template class PositionSolver<6>;
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

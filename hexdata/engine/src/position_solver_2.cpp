@@ -1,3 +1,3 @@
 #include "position_solver.hpp"
 
-template class hexdata::PositionSolver<2>;
+template class hexdata::proof::PositionSolver<2>;

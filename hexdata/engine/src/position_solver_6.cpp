@@ -1,3 +1,3 @@
 #include "position_solver.hpp"
 
-template class hexdata::PositionSolver<6>;
+template class hexdata::proof::PositionSolver<6>;

@@ -7,7 +7,7 @@
 
 #include "connections.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 // Adds each empty cell's share of the current to score[cell]. Plain IEEE float arithmetic in a fixed order.
 template <int W>
@@ -84,4 +84,4 @@ void add_currents(const Geometry<W>& g, const Connections<W>& connections, std::
   }
 }
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

@@ -5,7 +5,7 @@
 
 #include "position_solver.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 namespace {
 
@@ -43,4 +43,4 @@ std::vector<Solution> solve_all(const std::vector<SolvePosition>& positions, con
   return solutions;
 }
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

@@ -9,7 +9,7 @@
 #include "bits.hpp"
 #include "parameters.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 struct SolvePosition {
   int size;
@@ -42,4 +42,4 @@ struct Solution {
 std::vector<Solution> solve_all(const std::vector<SolvePosition>& positions, const SolveOptions& options,
                                 std::atomic<bool>& stop, const std::function<void()>& poll);
 
-}  // namespace hexdata
+}  // namespace hexdata::proof

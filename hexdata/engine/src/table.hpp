@@ -8,7 +8,7 @@
 
 #include "bits.hpp"
 
-namespace hexdata {
+namespace hexdata::proof {
 
 struct Key {
   uint64_t slot, check;
@@ -103,4 +103,4 @@ class Table {
   std::vector<Entry<W>> entries_;
 };
 
-}  // namespace hexdata
+}  // namespace hexdata::proof
