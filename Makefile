@@ -16,7 +16,7 @@ setup: $(VENV)/.built ## .venv with the pinned packages, the built engine and th
 $(VENV)/.installed: requirements.lock
 	@command -v $(PYTHON) >/dev/null || { echo "hexdata needs Python 3.11: install the package python3.11 (and python3.11-venv), or set PYTHON=..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(ENGINE)
