@@ -35,7 +35,9 @@ class Knowledge {
   using Set = Bits<W>;
 
   Knowledge(const Geometry<W>& g, const Parameters& parameters)
-      : g_(g), connections_{Connections<W>(g, parameters.connections), Connections<W>(g, parameters.connections)} {}
+      : g_(g),
+        incremental_(parameters.incremental),
+        connections_{Connections<W>(g, parameters.connections), Connections<W>(g, parameters.connections)} {}
 
   Child<W> child(const Position<W>& p, int move, Colour mover) const {
     Position<W> next = p;
@@ -45,11 +47,18 @@ class Knowledge {
     return {move, next.stones, fill.captured};
   }
 
-  // One colour's connections in a filled position.
+  // One colour's connections in a filled position, from the nearest earlier position that is part of it.
   const Connections<W>& connect(const Position<W>& p, Colour colour, typename Connections<W>::Stop stop) {
+    Connections<W>& c = connections_[colour];
+    const Set &own = p.stones[colour], &opponent = p.stones[other(colour)];
+    const bool again = incremental_ && c.arena_bytes() < kMostArena;
+    while (again && c.depth() && !(c.complete() && c.own().subset_of(own) && c.opponent().subset_of(opponent))) c.undo();
     find_captured(p, colour);
-    connections_[colour].build(colour, p.stones[colour], p.stones[other(colour)], stop);
-    return connections_[colour];
+    if (again && c.depth())
+      c.play(own, opponent, captured_, stop);
+    else
+      c.build(colour, own, opponent, captured_, stop);
+    return c;
   }
 
   // p must be filled in.
@@ -58,16 +67,21 @@ class Knowledge {
  private:
   void find_captured(const Position<W>& p, Colour colour);
 
+  // Past this much memory a colour's connections are built anew, so that deep lines on large boards stay small.
+  static constexpr size_t kMostArena = size_t{16} << 20;
+
   const Geometry<W>& g_;
+  const bool incremental_;
   std::array<Connections<W>, 2> connections_;
+  typename Connections<W>::CapturedBy captured_;
   std::vector<Child<W>> children_;
 };
 
-// captured[x] of the connections: the pairs that a stone on x makes captured.
+// captured_[x]: the pairs that a stone of `colour` on x makes captured.
 template <int W>
 void Knowledge<W>::find_captured(const Position<W>& p, Colour colour) {
   const auto& facts = local_facts();
-  auto& captured = connections_[colour].captured;
+  auto& captured = captured_;
   const Set empty = p.empty(g_);
   captured.fill({});
   empty.for_each([&](int x) {

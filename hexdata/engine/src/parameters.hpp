@@ -11,6 +11,8 @@ struct ConnectionLimits {
 
 struct Parameters {
   ConnectionLimits connections;
+  // Derive a position's connections from an earlier one's instead of building them from nothing.
+  bool incremental = false;
   // The first window_base + ceil(window_factor * live) moves compete to be the winning one (gao-2020 eq. 5.1).
   int window_base = 1;
   double window_factor = 0.25;

@@ -27,8 +27,8 @@ void add_currents(const Geometry<W>& g, const Connections<W>& connections, std::
   std::array<int16_t, kMaxEnds> end_of_row;
   connections.for_each_linked([&](int x, int y, const Bits<W>& common) {
     float conductance = 1.0f / static_cast<float>(1 + common.count());
-    if (!connections.is_empty_end(x)) conductance *= 2;
-    if (!connections.is_empty_end(y)) conductance *= 2;
+    if (!connections.is_empty_end(x)) conductance *= 4;
+    if (!connections.is_empty_end(y)) conductance *= 4;
     links.push_back({x, y, conductance});
     for (const int e : {x, y})
       if (e != source && e != sink && row[e] < 0) {
