@@ -2,6 +2,9 @@
 //
 //   hexdata_checks positions N FROM STEP     every STEP-th undecided position of an N x N board, N = 2..4, from the FROM-th
 //   hexdata_checks random SEED COUNT         COUNT random undecided 5x5 positions with 10 stones or more
+//   hexdata_checks widths                    every part of the engine on every board size
+//   hexdata_checks play SEED COUNT           COUNT random strings of bytes as play and undo (fuzz_board.cpp)
+//   hexdata_checks table BYTES               fills a transposition table until it has to replace entries
 //
 // Prints what was counted, or draws the first position at fault, names the broken rule and exits with 1.
 #include <algorithm>
@@ -9,11 +12,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 
 #include "brute.hpp"
+#include "fuzz_board.hpp"
 #include "inspect.hpp"
 #include "solver.hpp"
+#include "table.hpp"
+#include "widths.hpp"
 
 namespace {
 
@@ -330,6 +338,23 @@ void random_positions(uint64_t seed, uint64_t count) {
   finish(checker);
 }
 
+// How many entries a table of this budget holds, and the most memory the program ever had.
+void fill_table(size_t budget) {
+  Table<1> table(budget);
+  std::mt19937_64 rng(1);
+  std::vector<Key> keys(budget / 32 + 100);  // an entry has more than 32 bytes
+  for (Key& key : keys) {
+    key = {rng(), rng()};
+    table.claim(key).work = 1;
+  }
+  uint64_t entries = 0;
+  for (const Key& key : keys) entries += table.find(key) != nullptr;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("%llu entries, %llu kilobytes, %llu of_keys\n", static_cast<unsigned long long>(entries),
+              static_cast<unsigned long long>(usage.ru_maxrss), static_cast<unsigned long long>(keys.size() * sizeof(Key) / 1024));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -340,10 +365,19 @@ int main(int argc, char** argv) {
       every_position(static_cast<int>(number(2)), number(3), number(4));
     else if (command == "random" && argc == 4)
       random_positions(number(2), number(3));
+    else if (command == "widths" && argc == 2)
+      std::printf("%d sizes\n", run_every_width());
+    else if (command == "play" && argc == 4)
+      play_and_undo(number(2), number(3), 0);
+    else if (command == "table" && argc == 3)
+      fill_table(number(2));
     else
-      return std::fprintf(stderr, "usage: hexdata_checks positions N FROM STEP | random SEED COUNT\n"), 2;
+      return std::fprintf(stderr, "the comment at the top of checks.cpp lists the commands\n"), 2;
   } catch (const Fault& fault) {
     std::printf("%s\n", fault.text.c_str());
+    return 1;
+  } catch (const std::logic_error& error) {
+    std::printf("%s\n", error.what());
     return 1;
   }
   return 0;

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hexdata.engine import _core
-from tests.engine import brute
+from tests.engine import brute, checks
 
 OTHER = {"black": "white", "white": "black"}
 
@@ -148,10 +148,34 @@ def test_one_thread_is_deterministic_and_threads_change_nothing() -> None:
             assert (x.nodes, x.expansions) == (y.nodes, y.expansions)
 
 
-def test_an_overfull_table_still_ends_right() -> None:
-    # 64 KB hold fewer than 1,000 entries
-    tight = _core.solve(5, [], [], "black", all_moves=True, table_mb=0.0625)
+@pytest.mark.parametrize("table_mb", [0.0625, 0.0001])
+def test_an_overfull_table_still_ends_right(table_mb: float) -> None:
+    entries = checks.run("table", int(table_mb * 2**20))["entries"]
+    assert entries <= 1000
+    tight = _core.solve(5, [], [], "black", all_moves=True, table_mb=table_mb)
     assert tight.winning_moves == _core.solve(5, [], [], "black", all_moves=True).winning_moves
+    hard = _core.solve(7, [0], [], "white", table_mb=table_mb)
+    assert hard.winner == "white"
+    assert hard.nodes > entries
+
+
+@pytest.mark.parametrize(
+    ("size", "table_mb", "nodes"),
+    [
+        (8, 1.0, 2000),
+        (13, 1.0, 5),
+        (19, 1.0, 1),
+        pytest.param(8, 32.0, 300_000, marks=pytest.mark.slow),  # fills the table
+    ],
+)
+def test_memory_stays_within_the_budget_and_100_mb(size: int, table_mb: float, nodes: int) -> None:
+    program = (
+        "import resource; from hexdata.engine import _core; "
+        f"_core.solve({size}, [{size * size // 2}], [], 'white', table_mb={table_mb}, limit_nodes={nodes}); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= (table_mb + 100) * 1024
 
 
 @pytest.mark.parametrize("size", [2, 8, 9, 11, 12, 13, 14, 19])

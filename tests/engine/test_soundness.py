@@ -40,3 +40,17 @@ def test_every_4x4_position() -> None:
 @pytest.mark.slow
 def test_random_5x5_positions_at_length() -> None:
     assert checks.run("random", 5, 20_000)["positions"] == 20_000
+
+
+def test_every_part_on_every_board_size() -> None:
+    assert checks.run("widths") == {"sizes": 18}
+
+
+def test_play_and_undo_of_random_bytes() -> None:
+    assert checks.run("play", 1, 2_000)["inputs"] == 2_000
+
+
+def test_the_table_keeps_its_budget() -> None:
+    counts = checks.run("table", 128 << 20)
+    assert counts["entries"] > 500_000
+    assert counts["kilobytes"] - counts["of_keys"] <= 128 * 1024
