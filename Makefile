@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 ENGINE := $(wildcard hexdata/engine/CMakeLists.txt hexdata/engine/src/*)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup repro pull test test-all lint bench clean
+.PHONY: help setup repro pull test test-all sanitize fuzz lint bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,37 @@ test: lint ## the tests that take minutes
 
 test-all: lint ## and the slow ones, up to 90 minutes
 	pytest -m ''
+
+# A sanitized module needs the runtime libraries before Python's own; the interpreter's own leaks are not ours to find.
+SANITIZED := build/sanitize
+sanitize: setup ## the engine under the address and undefined-behaviour sanitizers, some minutes
+	cmake -S hexdata/engine -B $(SANITIZED) -DHEXDATA_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
+	cmake --build $(SANITIZED) --target hexdata_checks _core --parallel 2
+	$(SANITIZED)/hexdata_checks positions 3 0 1
+	$(SANITIZED)/hexdata_checks positions 4 11 4000
+	$(SANITIZED)/hexdata_checks random 3 50
+	$(SANITIZED)/hexdata_checks widths
+	$(SANITIZED)/hexdata_checks play 1 1000
+	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)" \
+	  python -m tests.engine.sanitized $(SANITIZED)
+
+# Half of the time each: play and undo under the rules (guided by coverage where clang has libFuzzer), and the readers of
+# games and moves.
+SECONDS ?= 600
+SEED ?= 1
+FUZZED := $(addprefix hexdata/engine/src/,board.cpp keys.cpp rng.cpp) $(addprefix tests/engine/,brute.cpp fuzz_board.cpp)
+fuzz: setup ## random input for SECONDS=600, from SEED=1
+	@mkdir -p build/fuzz/corpus
+	@echo "seed $(SEED), $(SECONDS) seconds"
+	@if clang++ -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Ihexdata/engine/src \
+	    $(FUZZED) -o build/fuzz/board 2>build/fuzz/clang.log; then \
+	  build/fuzz/board -seed=$(SEED) -max_total_time=$$(($(SECONDS) / 2)) -max_len=1000 -timeout=60 \
+	    -artifact_prefix=build/fuzz/ -print_final_stats=1 build/fuzz/corpus; \
+	else \
+	  $${CXX:-c++} -std=c++20 -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -Ihexdata/engine/src \
+	    -DHEXDATA_FUZZ_MAIN $(FUZZED) -o build/fuzz/board && build/fuzz/board $(SEED) $$(($(SECONDS) / 2)); \
+	fi
+	python -m tests.formats.fuzz $(SEED) $$(($(SECONDS) / 2))
 
 bench: setup ## speed, as ratios and figures
 	python -m benchmarks.engine

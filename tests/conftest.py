@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 from hexdata import generate
 from hexdata.kernels import pin_kernels
@@ -11,6 +12,9 @@ from hexdata.params import GamesParams
 from hexdata.records import read_folder, write_whole
 
 pin_kernels()  # before any test imports torch
+
+settings.register_profile("no clock", deadline=None)  # a busy machine is not a fault, nor are the sanitizers
+settings.load_profile("no clock")
 
 SMALL_GAMES = GamesParams(
     shards=3,

@@ -39,16 +39,19 @@ def joined(board: Board, n: int) -> int:
 
 def winner(board: Board, n: int, side: int) -> int:
     """Who wins with `side` to move; at most 16 empty cells."""
-    found = int(library().brute_winner(_pointer(board), n, side, 16))
-    assert found, "too many empty cells for brute force"
-    return found
+    return _moves(board, n, side)[0]
 
 
 def move_winners(board: Board, n: int, side: int) -> dict[int, int]:
     """The winner after each legal move of `side`; at most 16 empty cells."""
+    return _moves(board, n, side)[1]
+
+
+def _moves(board: Board, n: int, side: int) -> tuple[int, dict[int, int]]:
+    assert np.count_nonzero(board == 0) <= 16, "too many empty cells for brute force"
     found = np.zeros(n * n, np.uint8)
-    assert library().brute_moves(_pointer(board), n, side, 16, _pointer(found)), "too many empty cells for brute force"
-    return {int(c): int(found[c]) for c in np.flatnonzero(board == 0)}
+    winner = int(library().brute_moves(_pointer(board), n, side, _pointer(found)))
+    return winner, {int(c): int(found[c]) for c in np.flatnonzero(board == 0)}
 
 
 @functools.cache
@@ -81,23 +84,7 @@ def random_board(rng: np.random.Generator, n: int, count: int) -> Board:
 
 def connection_holds(board: Board, n: int, colour: int, x: int, y: int, full: bool, carrier: list[int]) -> bool:
     """Whether `colour` joins x and y by exhaustive play inside the carrier; the rest is the opponent's."""
+    assert len(carrier) <= 16, "too many cells for brute force"
     cells = np.array(carrier, np.int32)
     pointer = ctypes.c_void_p(cells.ctypes.data)
     return bool(library().brute_connection(_pointer(board), n, colour, x, y, int(full), pointer, len(carrier)))
-
-
-@functools.cache
-def legal_codes(n: int) -> npt.NDArray[np.int64]:
-    """Every position of an n x n board, n <= 4, that alternating play from Black can reach and nobody has won."""
-    codes = np.arange(3 ** (n * n), dtype=np.int64)
-    difference = np.zeros(codes.shape, np.int8)
-    rest = codes.copy()
-    for _ in range(n * n):
-        digit = rest % 3
-        difference += (digit == BLACK).astype(np.int8) - (digit == WHITE).astype(np.int8)
-        rest //= 3
-    return codes[(difference == 0) | (difference == 1)]
-
-
-def side_to_move(board: Board) -> int:
-    return BLACK if np.count_nonzero(board == BLACK) == np.count_nonzero(board == WHITE) else WHITE

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hexdata.engine import _core
-from tests.engine import brute
+from tests.engine import brute, checks
 
 OTHER = {"black": "white", "white": "black"}
 
@@ -44,22 +44,20 @@ def solve_boards(n: int, boards: list[tuple[np.ndarray, int]]) -> list[_core.Sol
     return _core.solve_batch(n, positions, all_moves=True, threads=2)
 
 
-def check_from_table(n: int, codes: list[int]) -> None:
-    table = brute.table(n)
-    boards = [(brute.board_of(c, n), side) for c in codes for side in (brute.BLACK, brute.WHITE)]
+def check_all(n: int, boards: list[tuple[np.ndarray, int]]) -> None:
     for (board, side), solution in zip(boards, solve_boards(n, boards), strict=True):
-        code = brute.code(board)
-        after = {int(c): int(table[code + side * 3 ** int(c), 2 - side]) for c in np.flatnonzero(board == 0)}
-        check(board, n, side, solution, after)
+        check(board, n, side, solution, {} if brute.joined(board, n) else brute.move_winners(board, n, side))
 
 
 def test_every_3x3_position() -> None:
-    check_from_table(3, list(range(3**9)))
+    check_all(3, [(brute.board_of(code, 3), side) for code in range(3**9) for side in (brute.BLACK, brute.WHITE)])
 
 
 def test_random_4x4_positions() -> None:
+    # test_soundness.py meets them all
     rng = np.random.default_rng(4)
-    check_from_table(4, [int(c) for c in rng.integers(0, 3**16, 5000)])
+    boards = [brute.random_board(rng, 4, int(rng.integers(4, 16))) for _ in range(300)]
+    check_all(4, [(board, side) for board in boards for side in (brute.BLACK, brute.WHITE)])
 
 
 @pytest.mark.parametrize(("n", "wins"), [(2, 2), (3, 5), (4, 4), (5, 13)])
@@ -98,28 +96,6 @@ def test_winning_openings_of_7x7() -> None:
     wins = openings(7)
     assert len(wins) == 27
     assert {48 - c for c in wins} == set(wins)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
-def test_random_5x5_positions_at_length(seed: int) -> None:
-    check_random_5x5(np.random.default_rng(seed), 2000)
-
-
-def test_random_5x5_positions() -> None:
-    check_random_5x5(np.random.default_rng(77), 300)
-
-
-def check_random_5x5(rng: np.random.Generator, count: int) -> None:
-    boards = [(brute.random_board(rng, 5, int(rng.integers(10, 20))), int(rng.integers(1, 3))) for _ in range(count)]
-    for (board, side), solution in zip(boards, solve_boards(5, boards), strict=True):
-        check(board, 5, side, solution, {} if brute.joined(board, 5) else brute.move_winners(board, 5, side))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(40))
-def test_every_4x4_position(part: int) -> None:
-    check_from_table(4, [int(c) for c in brute.legal_codes(4)[part::40]])
 
 
 def test_without_all_moves_a_winning_move_is_named() -> None:
@@ -172,10 +148,34 @@ def test_one_thread_is_deterministic_and_threads_change_nothing() -> None:
             assert (x.nodes, x.expansions) == (y.nodes, y.expansions)
 
 
-def test_an_overfull_table_still_ends_right() -> None:
-    # 64 KB hold fewer than 1,000 entries
-    tight = _core.solve(5, [], [], "black", all_moves=True, table_mb=0.0625)
+@pytest.mark.parametrize("table_mb", [0.0625, 0.0001])
+def test_an_overfull_table_still_ends_right(table_mb: float) -> None:
+    entries = checks.run("table", int(table_mb * 2**20))["entries"]
+    assert entries <= 1000
+    tight = _core.solve(5, [], [], "black", all_moves=True, table_mb=table_mb)
     assert tight.winning_moves == _core.solve(5, [], [], "black", all_moves=True).winning_moves
+    hard = _core.solve(7, [0], [], "white", table_mb=table_mb)
+    assert hard.winner == "white"
+    assert hard.nodes > entries
+
+
+@pytest.mark.parametrize(
+    ("size", "table_mb", "nodes"),
+    [
+        (8, 1.0, 2000),
+        (13, 1.0, 5),
+        (19, 1.0, 1),
+        pytest.param(8, 32.0, 300_000, marks=pytest.mark.slow),  # fills the table
+    ],
+)
+def test_memory_stays_within_the_budget_and_100_mb(size: int, table_mb: float, nodes: int) -> None:
+    program = (
+        "import resource; from hexdata.engine import _core; "
+        f"_core.solve({size}, [{size * size // 2}], [], 'white', table_mb={table_mb}, limit_nodes={nodes}); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= (table_mb + 100) * 1024
 
 
 @pytest.mark.parametrize("size", [2, 8, 9, 11, 12, 13, 14, 19])
