@@ -22,6 +22,7 @@ from hexdata.board import COLOURS, Bits, Cell, Position, cell_name, cells, check
 from hexdata.draw import Label, draw, paint, wants_colour
 
 if TYPE_CHECKING:
+    from hexdata.audit import Difference, Plan
     from hexdata.engine import Solution
     from hexdata.rows import Rows
 
@@ -552,6 +553,67 @@ def validate(
     verdict = paint(f"{len(problems)} problems", "fail", colour) if problems else paint("no problems", "ok", colour)
     print(f"{verdict} in {files:,} files, {rows:,} rows")
     return 1 if problems else 0
+
+
+@app.command(
+    short_help="Prove a sample of labels again, another way.",
+    epilog="\b\nExamples:\n"
+    "  hexdata audit data/suites/hex6\n"
+    "  hexdata audit data/suites/hex6/suite.parquet --sample 200 --seed 2 --json",
+)
+def audit(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A Parquet file with proved values, or a folder.")],
+    sample: Annotated[int, typer.Option("--sample", min=1, metavar="N", help="How many rows to prove again.")] = 50,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Which rows: the same seed, the same rows.")] = 0,
+    as_json: JsonOption = False,
+) -> int:
+    """Prove a random sample of labels again by plain search that shares no code with the solver, and compare.
+
+    Only rows with few empty cells can be searched so; the others are counted as too large. Exit code 1 if any label
+    differs, 2 if the path cannot be read. Ctrl-C prints what was compared so far.
+    """
+    from hexdata import audit as auditor
+
+    drawn = auditor.plan(path, sample, seed)
+    total = sum(map(len, drawn.chosen.values()))
+    checked: list[tuple[Path, auditor.Checked]] = []
+    code = 0
+    try:
+        for found in auditor.audit(drawn.chosen):
+            checked.append(found)
+            _progress(f"{len(checked)} of {total} rows")
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    _progress("")
+    differences = [(file, difference) for file, row in checked for difference in row.differences]
+    labels = sum(row.labels for _, row in checked)
+    unproved = sum(row.unproved for _, row in checked)
+    if as_json:
+        counts = {"rows": drawn.rows, "too_large": drawn.too_large, "sampled": len(checked)}
+        listed = [{"file": str(file), **vars(difference)} for file, difference in differences]
+        verdict = {"ok": not differences, "files": drawn.files, **counts, "labels": labels, "unproved": unproved}
+        print(json.dumps({**verdict, "differences": listed}))
+    else:
+        _print_audit(drawn, differences, len(checked), labels, unproved)
+    if code == INTERRUPTED:
+        print(f"hexdata: stopped with {len(checked)} of {total} rows compared", file=sys.stderr)
+        return code
+    return 1 if differences else 0
+
+
+def _print_audit(
+    drawn: Plan, differences: list[tuple[Path, Difference]], sampled: int, labels: int, unproved: int
+) -> None:
+    colour = wants_colour(sys.stdout)
+    for file, difference in differences:
+        print(f"{file}: row {difference.row}: {paint('audit', 'fail', colour)}: {difference}")
+    wrong = f"{len(differences)} differences"
+    verdict = paint(wrong, "fail", colour) if differences else paint("no differences", "ok", colour)
+    print(f"{verdict} in {labels:,} labels of {sampled:,} rows, of {drawn.rows:,} rows with proved values")
+    if unproved:
+        print(f"{unproved:,} labels of these rows were not proved again within the node budget")
+    if drawn.too_large:
+        print(f"{drawn.too_large:,} rows are too large to audit: more than {drawn.most_empty} empty cells")
 
 
 @app.command(short_help="Check this machine and say what to do.", epilog="\b\nExample:\n  hexdata doctor")

@@ -22,7 +22,7 @@ from hexdata.cli import main
 from hexdata.records import schema_for, table_bytes
 from hexdata.validate import Problem, Report
 
-COMMANDS = ("show", "solve", "head", "validate", "doctor", "version")
+COMMANDS = ("show", "solve", "head", "validate", "audit", "doctor", "version")
 
 
 @pytest.fixture(autouse=True)
@@ -297,6 +297,8 @@ def test_a_table_that_another_program_rewrote_is_still_known(capsys: Output, sui
         ("head missing.parquet", "missing.parquet: no such file"),
         ("head", "Missing argument 'FILE.parquet' (see `hexdata head --help`)"),
         ("head missing.parquet -n 0", "Invalid value for '--rows' / '-n'"),
+        ("audit missing.parquet", "missing.parquet: no such file or folder"),
+        ("audit . --sample 0", "Invalid value for '--sample'"),
         ("solve", "no position given"),
         ("solve --size 3 --to-move red", "--to-move 'red' is no side: expected black or white"),
         ("solve --size 3 --limit-seconds -1", "--limit-seconds -1.0 is out of range"),
