@@ -43,6 +43,7 @@ test-all: lint ## and the slow ones, up to 90 minutes
 
 bench: setup ## speed, as ratios and figures
 	python -m benchmarks.engine
+	python -m benchmarks.solver
 
 clean: ## remove what make built, but no data
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
