@@ -11,7 +11,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -328,6 +328,7 @@ class _Proof:
     losing_moves: list[Cell] = field(default_factory=list)
     line: list[Cell] = field(default_factory=list)
     nodes: int = 0
+    expansions: int = 0
     cpu_seconds: float = 0.0
 
 
@@ -348,7 +349,7 @@ def _solve_one(scene: _Scene, all_moves: bool, limits: dict[str, Any], threads: 
     if as_json:
         _print_proof_json(position, proof)
     else:
-        _print_proof(scene, proof, all_moves)
+        _print_proof(scene, proof, all_moves, "before it was stopped" if code else "within the limits")
     if code == INTERRUPTED:
         proved = len(proof.winning_moves) + len(proof.losing_moves)
         moves = len(nothing.unknown_moves)
@@ -368,7 +369,7 @@ def _print_proof_json(position: Position, proof: Solution | _Proof) -> None:
     print(json.dumps({**_position_json(position), **found}))
 
 
-def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool) -> None:
+def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool, until: str) -> None:
     # without --all-moves nobody asked for the rest, and it would fill the board
     unknown = proof.unknown_moves if all_moves else []
     kinds: tuple[tuple[str, Label, list[Cell]], ...] = (
@@ -381,7 +382,7 @@ def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool) -> No
     if scene.position.winner() is not None:
         verdict = f"{proof.winner} has won"
     elif proof.winner == "unknown":
-        verdict = f"{scene.position.to_move} to move: unknown, not proved within the limits"
+        verdict = f"{scene.position.to_move} to move: unknown, not proved {until}"
     else:
         verdict = f"{scene.position.to_move} to move: {proof.winner} wins"
     print(paint(verdict, "bold", wants_colour(sys.stdout)))
@@ -391,7 +392,7 @@ def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool) -> No
             print(f"{title:<8} {len(members):>3}  {names}")
     if len(proof.unknown_moves) > len(unknown):
         print(f"{'unknown':<8} {len(proof.unknown_moves):>3}  try --all-moves")
-    print(_effort(proof.nodes, proof.cpu_seconds))
+    print(_effort([proof]))
 
 
 def _drawn(scene: _Scene) -> list[str]:
@@ -400,8 +401,10 @@ def _drawn(scene: _Scene) -> list[str]:
     return [*title, scene.draw(), *_caption(scene.position, scene.labels)[1:]]
 
 
-def _effort(nodes: int, seconds: float) -> str:
-    return f"{nodes:,} {'node' if nodes == 1 else 'nodes'}, {seconds:.3f} CPU seconds"
+def _effort(proofs: Collection[Solution | _Proof]) -> str:
+    nodes, expansions = sum(proof.nodes for proof in proofs), sum(proof.expansions for proof in proofs)
+    seconds = sum(proof.cpu_seconds for proof in proofs)
+    return f"{nodes:,} nodes, {expansions:,} expansions, {seconds:.3f} CPU seconds"
 
 
 def _solve_openings(size: int, limits: dict[str, Any], threads: int, as_json: bool) -> int:
@@ -464,7 +467,7 @@ def _print_openings(size: int, answers: Mapping[Cell, Solution], as_json: bool) 
     scene = _Scene(Position.empty(size), None, winners, "Who wins after each first move of Black")
     print("\n".join(_drawn(scene)))
     counts = [f"{list(winners.values()).count(winner)} {winner}" for winner in ("black", "white", "unknown")]
-    print(f"{', '.join(counts)}; {_effort(nodes, seconds)}")
+    print(f"{', '.join(counts)}; {_effort(answers.values())}")
 
 
 # --------------------------------------------------------------------------------------------- artifacts and machines
