@@ -74,6 +74,7 @@ fuzz: setup ## random input for SECONDS=600, from SEED=1
 
 bench: setup ## speed, as ratios and figures
 	python -m benchmarks.engine
+	python -m benchmarks.solver
 
 clean: ## remove what make built, but no data
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,7 +11,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -22,6 +22,7 @@ from hexdata.board import COLOURS, Bits, Cell, Position, cell_name, cells, check
 from hexdata.draw import Label, draw, paint, wants_colour
 
 if TYPE_CHECKING:
+    from hexdata.audit import Difference, Plan
     from hexdata.engine import Solution
     from hexdata.rows import Rows
 
@@ -327,6 +328,7 @@ class _Proof:
     losing_moves: list[Cell] = field(default_factory=list)
     line: list[Cell] = field(default_factory=list)
     nodes: int = 0
+    expansions: int = 0
     cpu_seconds: float = 0.0
 
 
@@ -347,7 +349,7 @@ def _solve_one(scene: _Scene, all_moves: bool, limits: dict[str, Any], threads: 
     if as_json:
         _print_proof_json(position, proof)
     else:
-        _print_proof(scene, proof, all_moves)
+        _print_proof(scene, proof, all_moves, "before it was stopped" if code else "within the limits")
     if code == INTERRUPTED:
         proved = len(proof.winning_moves) + len(proof.losing_moves)
         moves = len(nothing.unknown_moves)
@@ -367,7 +369,7 @@ def _print_proof_json(position: Position, proof: Solution | _Proof) -> None:
     print(json.dumps({**_position_json(position), **found}))
 
 
-def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool) -> None:
+def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool, until: str) -> None:
     # without --all-moves nobody asked for the rest, and it would fill the board
     unknown = proof.unknown_moves if all_moves else []
     kinds: tuple[tuple[str, Label, list[Cell]], ...] = (
@@ -380,7 +382,7 @@ def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool) -> No
     if scene.position.winner() is not None:
         verdict = f"{proof.winner} has won"
     elif proof.winner == "unknown":
-        verdict = f"{scene.position.to_move} to move: unknown, not proved within the limits"
+        verdict = f"{scene.position.to_move} to move: unknown, not proved {until}"
     else:
         verdict = f"{scene.position.to_move} to move: {proof.winner} wins"
     print(paint(verdict, "bold", wants_colour(sys.stdout)))
@@ -390,7 +392,7 @@ def _print_proof(scene: _Scene, proof: Solution | _Proof, all_moves: bool) -> No
             print(f"{title:<8} {len(members):>3}  {names}")
     if len(proof.unknown_moves) > len(unknown):
         print(f"{'unknown':<8} {len(proof.unknown_moves):>3}  try --all-moves")
-    print(_effort(proof.nodes, proof.cpu_seconds))
+    print(_effort([proof]))
 
 
 def _drawn(scene: _Scene) -> list[str]:
@@ -399,8 +401,10 @@ def _drawn(scene: _Scene) -> list[str]:
     return [*title, scene.draw(), *_caption(scene.position, scene.labels)[1:]]
 
 
-def _effort(nodes: int, seconds: float) -> str:
-    return f"{nodes:,} {'node' if nodes == 1 else 'nodes'}, {seconds:.3f} CPU seconds"
+def _effort(proofs: Collection[Solution | _Proof]) -> str:
+    nodes, expansions = sum(proof.nodes for proof in proofs), sum(proof.expansions for proof in proofs)
+    seconds = sum(proof.cpu_seconds for proof in proofs)
+    return f"{nodes:,} nodes, {expansions:,} expansions, {seconds:.3f} CPU seconds"
 
 
 def _solve_openings(size: int, limits: dict[str, Any], threads: int, as_json: bool) -> int:
@@ -463,7 +467,7 @@ def _print_openings(size: int, answers: Mapping[Cell, Solution], as_json: bool) 
     scene = _Scene(Position.empty(size), None, winners, "Who wins after each first move of Black")
     print("\n".join(_drawn(scene)))
     counts = [f"{list(winners.values()).count(winner)} {winner}" for winner in ("black", "white", "unknown")]
-    print(f"{', '.join(counts)}; {_effort(nodes, seconds)}")
+    print(f"{', '.join(counts)}; {_effort(answers.values())}")
 
 
 # --------------------------------------------------------------------------------------------- artifacts and machines
@@ -552,6 +556,67 @@ def validate(
     verdict = paint(f"{len(problems)} problems", "fail", colour) if problems else paint("no problems", "ok", colour)
     print(f"{verdict} in {files:,} files, {rows:,} rows")
     return 1 if problems else 0
+
+
+@app.command(
+    short_help="Prove a sample of labels again, another way.",
+    epilog="\b\nExamples:\n"
+    "  hexdata audit data/suites/hex6\n"
+    "  hexdata audit data/suites/hex6/suite.parquet --sample 200 --seed 2 --json",
+)
+def audit(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A Parquet file with proved values, or a folder.")],
+    sample: Annotated[int, typer.Option("--sample", min=1, metavar="N", help="How many rows to prove again.")] = 50,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Which rows: the same seed, the same rows.")] = 0,
+    as_json: JsonOption = False,
+) -> int:
+    """Prove a random sample of labels again by plain search that shares no code with the solver, and compare.
+
+    Only rows with few empty cells can be searched so; the others are counted as too large. Exit code 1 if any label
+    differs, 2 if the path cannot be read. Ctrl-C prints what was compared so far.
+    """
+    from hexdata import audit as auditor
+
+    drawn = auditor.plan(path, sample, seed)
+    total = sum(map(len, drawn.chosen.values()))
+    checked: list[tuple[Path, auditor.Checked]] = []
+    code = 0
+    try:
+        for found in auditor.audit(drawn.chosen):
+            checked.append(found)
+            _progress(f"{len(checked)} of {total} rows")
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    _progress("")
+    differences = [(file, difference) for file, row in checked for difference in row.differences]
+    labels = sum(row.labels for _, row in checked)
+    unproved = sum(row.unproved for _, row in checked)
+    if as_json:
+        counts = {"rows": drawn.rows, "too_large": drawn.too_large, "sampled": len(checked)}
+        listed = [{"file": str(file), **vars(difference)} for file, difference in differences]
+        verdict = {"ok": not differences, "files": drawn.files, **counts, "labels": labels, "unproved": unproved}
+        print(json.dumps({**verdict, "differences": listed}))
+    else:
+        _print_audit(drawn, differences, len(checked), labels, unproved)
+    if code == INTERRUPTED:
+        print(f"hexdata: stopped with {len(checked)} of {total} rows compared", file=sys.stderr)
+        return code
+    return 1 if differences else 0
+
+
+def _print_audit(
+    drawn: Plan, differences: list[tuple[Path, Difference]], sampled: int, labels: int, unproved: int
+) -> None:
+    colour = wants_colour(sys.stdout)
+    for file, difference in differences:
+        print(f"{file}: row {difference.row}: {paint('audit', 'fail', colour)}: {difference}")
+    wrong = f"{len(differences)} differences"
+    verdict = paint(wrong, "fail", colour) if differences else paint("no differences", "ok", colour)
+    print(f"{verdict} in {labels:,} labels of {sampled:,} rows, of {drawn.rows:,} rows with proved values")
+    if unproved:
+        print(f"{unproved:,} labels of these rows were not proved again within the node budget")
+    if drawn.too_large:
+        print(f"{drawn.too_large:,} rows are too large to audit: more than {drawn.most_empty} empty cells")
 
 
 @app.command(short_help="Check this machine and say what to do.", epilog="\b\nExample:\n  hexdata doctor")

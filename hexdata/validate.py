@@ -11,9 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hexdata import engine
+from hexdata import audit, engine
 from hexdata.board import MAX_SIZE, MIN_SIZE, packed_width
 from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, rows_hash, schema_for
+
+AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
+"""Rows of a suite that are proved again, at most a second; `hexdata audit` takes as many as are asked for."""
 
 MOST_PER_RULE = 5
 """Problems named per file and rule: one broken rule often breaks on every row."""
@@ -103,7 +106,19 @@ def _check_table(table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
     if notes.get("rows_sha256") != rows_hash(table):
         yield None, "rows_sha256", "the rows are not the ones that were written"
     if table.num_rows and size is not None:
-        yield from _first_few(_CHECKS[kind](table, size))
+        sound = True
+        for problem in _first_few(_CHECKS[kind](table, size)):
+            sound = False
+            yield problem
+        if sound and kind in ("suite", "openings"):  # what breaks the rules of Hex cannot be searched
+            yield from _first_few(_audit(table))
+
+
+def _audit(table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
+    rows = audit.draw(audit.empty_cells(table, "the table"), AUDIT_ROWS, seed=0, most_empty=AUDIT_EMPTY)
+    for checked in audit.audit_rows(table, rows, "the table", AUDIT_NODES):
+        for difference in checked.differences:
+            yield difference.row, "audit", str(difference)
 
 
 def _first_few(found: Iterator[tuple[int | None, str, str]]) -> Iterator[tuple[int | None, str, str]]:

@@ -22,7 +22,7 @@ from hexdata.cli import main
 from hexdata.records import schema_for, table_bytes
 from hexdata.validate import Problem, Report
 
-COMMANDS = ("show", "solve", "head", "validate", "doctor", "version")
+COMMANDS = ("show", "solve", "head", "validate", "audit", "doctor", "version")
 
 
 @pytest.fixture(autouse=True)
@@ -297,6 +297,8 @@ def test_a_table_that_another_program_rewrote_is_still_known(capsys: Output, sui
         ("head missing.parquet", "missing.parquet: no such file"),
         ("head", "Missing argument 'FILE.parquet' (see `hexdata head --help`)"),
         ("head missing.parquet -n 0", "Invalid value for '--rows' / '-n'"),
+        ("audit missing.parquet", "missing.parquet: no such file or folder"),
+        ("audit . --sample 0", "Invalid value for '--sample'"),
         ("solve", "no position given"),
         ("solve --size 3 --to-move red", "--to-move 'red' is no side: expected black or white"),
         ("solve --size 3 --limit-seconds -1", "--limit-seconds -1.0 is out of range"),
@@ -388,6 +390,7 @@ class Answer:
     unknown_moves: list[int] = field(default_factory=list)
     line: list[int] = field(default_factory=list)
     nodes: int = 10
+    expansions: int = 7
     cpu_seconds: float = 0.25
 
 
@@ -432,7 +435,7 @@ def test_solve_prints_board_verdict_and_moves(capsys: Output) -> None:
         "winning    1  c2",
         "losing     6  a1 c1 a2 b2 b3 c3",
         "line       1  c2",
-        "10 nodes, 0.250 CPU seconds",
+        "10 nodes, 7 expansions, 0.250 CPU seconds",
     ]
 
 
@@ -493,7 +496,7 @@ def test_solve_openings(capsys: Output, threads: str) -> None:
     assert (answer["nodes"], answer["cpu_seconds"]) == (90, 2.25)
     text = printed(capsys, "solve", "--size", "3", "--openings", "--threads", threads)
     assert " 1 W W B  1\n  2 B B B  2\n   3 B W W  3\n" in text
-    assert "5 black, 4 white, 0 unknown; 90 nodes" in text
+    assert "5 black, 4 white, 0 unknown; 90 nodes, 63 expansions, 2.250 CPU seconds" in text
 
 
 def test_solve_openings_passes_on_what_the_engine_refuses(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -528,7 +531,7 @@ import sys, time
 from hexdata import cli, engine
 
 class Answer:
-    winner, nodes, cpu_seconds = "black", 1, 0.5
+    winner, nodes, expansions, cpu_seconds = "black", 1, 1, 0.5
 
 def solve(size, black, white, to_move, **options):
     if black[0] >= 2:
@@ -552,18 +555,79 @@ def test_interrupted_openings_print_what_was_proved() -> None:
     assert err == "hexdata: stopped with 2 of 4 openings proved\n"
 
 
-def test_ctrl_c_stops_the_engine_itself() -> None:
-    code = "import sys; from hexdata import cli, engine; print('ready', file=sys.stderr, flush=True); "
-    code += "sys.exit(cli.main(['solve', '--size', '11', '--json']))"
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("options", ["", "--json", "--all-moves", "--all-moves --json --threads 2"])
+def test_ctrl_c_stops_the_engine_itself(options: str) -> None:
+    process = interrupted("solve", "--size", "11", *options.split())
+    assert process.returncode == 130
+    if "--json" in options:
+        assert json.loads(process.stdout)["winner"] == "unknown"
+    else:
+        assert "black to move: unknown, not proved before it was stopped" in process.stdout
+    assert process.stderr.startswith("hexdata: stopped with ")
+    assert process.stderr.endswith(" of 121 moves proved\n")
+
+
+@pytest.mark.parametrize("options", ["", "--json", "--json --threads 2"])
+def test_ctrl_c_stops_openings_and_prints_the_board(options: str) -> None:
+    process = interrupted("solve", "--size", "11", "--openings", *options.split())
+    assert process.returncode == 130
+    if "--json" in options:
+        answer = json.loads(process.stdout)
+        assert list(answer) == ["size", "winners", "nodes", "cpu_seconds"]
+        assert len(answer["winners"]) == 121
+        assert answer["winners"]["a1"] == "unknown"
+    else:
+        assert "Who wins after each first move of Black" in process.stdout
+        assert " 1 ? " in process.stdout
+    assert process.stderr.endswith(" of 121 openings proved\n")
+
+
+SAYS_WHEN_AT_WORK = """
+import sys
+from hexdata import cli, engine
+
+def announced(work):
+    def run(*arguments, **options):
+        print("at work", file=sys.stderr, flush=True)
+        return work(*arguments, **options)
+    return run
+
+engine.solve, engine.reprove = announced(engine.solve), announced(engine.reprove)
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def interrupted(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The real command, sent Ctrl-C while the engine works."""
+    command = [sys.executable, "-c", SAYS_WHEN_AT_WORK, *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    assert process.stderr.readline() == "ready\n"
-    time.sleep(0.5)
+    assert process.stderr.readline() == "at work\n"
+    time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
+    return subprocess.CompletedProcess(command, process.returncode, out, err.replace("at work\n", ""))
+
+
+def test_ctrl_c_prints_what_was_audited(tmp_path: Path) -> None:
+    """The middle of the board is open, so the audit is still at work when it is stopped."""
+    row = {
+        **stones(5, "a1 e5 a2 e4"),
+        "value": 1,
+        "winning_moves": [12],
+        "losing_moves": [],
+        "unknown_moves": [],
+        "nodes": 12,
+        "difficulty": "easy",
+        "source": "games",
+    }
+    path = write(tmp_path / "suite.parquet", "suite", 5, [row] * 50)
+    process = interrupted("audit", str(path), "--json")
     assert process.returncode == 130
-    assert json.loads(out)["winner"] == "unknown"
-    assert err.startswith("hexdata: stopped with ")
+    answer = json.loads(process.stdout)
+    assert (answer["rows"], answer["too_large"]) == (50, 0)
+    assert answer["sampled"] < 50
+    assert process.stderr == f"hexdata: stopped with {answer['sampled']} of 50 rows compared\n"
 
 
 def test_solve_with_the_engine_itself(capsys: Output) -> None:

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from hexdata.augment import augment
-from hexdata.board import Position, cells
+from hexdata.board import Position
 from hexdata.examples import occurrences, reduce
-from hexdata.label import Label, keys_of, openings_table, suite_table
+from hexdata.label import keys_of, label, openings_table, suite_table
 from hexdata.records import BadFile, schema_for, table_bytes, write_whole
 from hexdata.validate import validate
 
@@ -23,13 +23,15 @@ def tables(games: pa.Table) -> dict[str, pa.Table]:
     positions = [Position.after(5, [12, 6, 8]), Position.after(5, [0, 1])]
     found = keys_of(positions)
     images = [p.transform(int(s)) for p, s in zip(positions, found[1], strict=True)]
-    labels = [Label(p.to_move, [min(cells(p.empties()))], sorted(cells(p.empties()))[1:], [], 1) for p in images]
+    firsts = label([Position.after(5, [cell]) for cell in range(25)], limit_nodes=100_000, all_moves=False)
     return {
         "games": games.slice(0, 20),
         "examples": examples,
         "augmented": augment(examples, 5, (0, 1, 2, 3)),
-        "suite": suite_table(images, found[0], labels, "random").sort_by("key"),
-        "openings": openings_table(5, list(range(25)), [Label("black", [], [], [], 1)] * 25),
+        "suite": suite_table(images, found[0], label(images, limit_nodes=100_000, all_moves=True), "random").sort_by(
+            "key"
+        ),
+        "openings": openings_table(5, list(range(25)), firsts),
     }
 
 

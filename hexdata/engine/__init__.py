@@ -12,11 +12,14 @@ is the words ``2k`` (high) and ``2k + 1`` (low) of the splitmix64 stream with se
 from pathlib import Path
 
 from hexdata.engine._core import (
+    REPROVE_MOST_EMPTY,
     Board,
+    Reproof,
     Solution,
     keys,
     play_games,
     replay,
+    reprove,
     search,
     solve,
     solve_batch,
@@ -27,11 +30,14 @@ from hexdata.engine._core import (
 __all__ = [
     "ENGINE_VERSION",
     "KEY_SEED",
+    "REPROVE_MOST_EMPTY",
     "Board",
+    "Reproof",
     "Solution",
     "keys",
     "play_games",
     "replay",
+    "reprove",
     "search",
     "solve",
     "solve_batch",

@@ -151,3 +151,37 @@ def solve_batch(
     threads: int = 1,
 ) -> list[Solution]:
     """``solve`` for (black, white, to_move) each from an empty table; threads share out the positions."""
+
+REPROVE_MOST_EMPTY: int
+"""The most empty cells that ``reprove`` takes."""
+
+class Reproof:
+    """What plain search proved of a position; unknown where the node budget ran out."""
+
+    @property
+    def winner(self) -> str:
+        """``black``, ``white`` or ``unknown``."""
+
+    @property
+    def winning_moves(self) -> list[int]: ...
+    @property
+    def losing_moves(self) -> list[int]: ...
+    @property
+    def unknown_moves(self) -> list[int]: ...
+    @property
+    def nodes(self) -> int: ...
+
+def reprove(
+    size: int,
+    black: Sequence[int],
+    white: Sequence[int],
+    to_move: str,
+    *,
+    all_moves: bool = False,
+    limit_nodes: int,
+) -> Reproof:
+    """The second path to a label: the rules and plain proof search, without any code of the solver.
+
+    Without ``all_moves`` only the winner is proved and every legal move is unknown. ``limit_nodes`` is for the whole
+    call. ValueError if more than ``REPROVE_MOST_EMPTY`` cells are empty.
+    """

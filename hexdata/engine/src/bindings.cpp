@@ -179,6 +179,7 @@ nb::dict play_games_of(int size, const std::string& black, const std::string& wh
 
 }  // namespace
 
+void bind_auditor(nb::module_& m);
 void bind_solver(nb::module_& m);
 
 }  // namespace hexdata
@@ -217,5 +218,6 @@ NB_MODULE(_core, m) {
     m.def("search", &search, nb::arg("board"), nb::arg("player"), nb::arg("seed"));
     m.def("play_games", &play_games_of, nb::arg("size"), nb::arg("black"), nb::arg("white"), nb::arg("openings"),
           nb::arg("seeds"), nb::kw_only(), nb::arg("dither_moves"), nb::arg("temperature"));
+    bind_auditor(m);
     bind_solver(m);
 }
