@@ -4,6 +4,7 @@
 //   hexdata_checks random SEED COUNT         COUNT random undecided 5x5 positions with 10 stones or more
 //   hexdata_checks widths                    every part of the engine on every board size
 //   hexdata_checks play SEED COUNT           COUNT random strings of bytes as play and undo (fuzz_board.cpp)
+//   hexdata_checks connections SEED COUNT    COUNT random sequences of stones played and taken back (undo.cpp)
 //   hexdata_checks table BYTES               fills a transposition table until it has to replace entries
 //
 // Prints what was counted, or draws the first position at fault, names the broken rule and exits with 1.
@@ -21,6 +22,7 @@
 #include "inspect.hpp"
 #include "solver.hpp"
 #include "table.hpp"
+#include "undo.hpp"
 #include "widths.hpp"
 
 namespace {
@@ -369,7 +371,12 @@ int main(int argc, char** argv) {
       std::printf("%d sizes\n", run_every_width());
     else if (command == "play" && argc == 4)
       play_and_undo(number(2), number(3), 0);
-    else if (command == "table" && argc == 3)
+    else if (command == "connections" && argc == 4) {
+      const UndoCounts c = check_connections_undo(number(2), number(3));
+      const auto shown = [](uint64_t n) { return static_cast<unsigned long long>(n); };
+      std::printf("%llu sequences, %llu plays, %llu undos, %llu compared, %llu proved\n", shown(c.sequences),
+                  shown(c.plays), shown(c.undos), shown(c.compared), shown(c.proved));
+    } else if (command == "table" && argc == 3)
       fill_table(number(2));
     else
       return std::fprintf(stderr, "the comment at the top of checks.cpp lists the commands\n"), 2;

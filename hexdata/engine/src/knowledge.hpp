@@ -29,6 +29,34 @@ struct Verdict {
   Bits<W> support;          // if open: what a proof of a loss needs besides the refutations of these moves
 };
 
+// captured[x]: the pairs that a stone of `colour` on x makes captured.
+template <int W>
+void find_captured(const Geometry<W>& g, const Position<W>& p, Colour colour, typename Connections<W>::CapturedBy& captured) {
+  const auto& facts = local_facts();
+  const Bits<W> empty = p.empty(g);
+  captured.fill({});
+  empty.for_each([&](int x) {
+    for (int d = 0; d < kDirections; ++d) {
+      const int a = g.next[x][d];
+      if (a < 0 || !empty.test(a) || captured[x].cells.test(a)) continue;
+      const int ring_a = p.ring[a] | 1 << (opposite(d) + 6 * colour);
+      const int kill_a = facts[ring_a].kill[colour];
+      for (int e = 0; e < kDirections; ++e) {
+        if (!(kill_a >> e & 1)) continue;
+        const int b = g.next[a][e];
+        if (b == x || captured[x].cells.test(b)) continue;
+        int ring_b = p.ring[b];
+        for (int f = 0; f < kDirections; ++f)
+          if (g.next[b][f] == x) ring_b |= 1 << (f + 6 * colour);
+        if (facts[ring_b].kill[colour] >> opposite(e) & 1) {
+          captured[x].add(a, b);
+          break;
+        }
+      }
+    }
+  });
+}
+
 template <int W>
 class Knowledge {
  public:
@@ -53,7 +81,7 @@ class Knowledge {
     const Set &own = p.stones[colour], &opponent = p.stones[other(colour)];
     const bool again = incremental_ && c.arena_bytes() < kMostArena;
     while (again && c.depth() && !(c.complete() && c.own().subset_of(own) && c.opponent().subset_of(opponent))) c.undo();
-    find_captured(p, colour);
+    find_captured(g_, p, colour, captured_);
     if (again && c.depth())
       c.play(own, opponent, captured_, stop);
     else
@@ -65,8 +93,6 @@ class Knowledge {
   void evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict);
 
  private:
-  void find_captured(const Position<W>& p, Colour colour);
-
   // Past this much memory a colour's connections are built anew, so that deep lines on large boards stay small.
   static constexpr size_t kMostArena = size_t{16} << 20;
 
@@ -76,35 +102,6 @@ class Knowledge {
   typename Connections<W>::CapturedBy captured_;
   std::vector<Child<W>> children_;
 };
-
-// captured_[x]: the pairs that a stone of `colour` on x makes captured.
-template <int W>
-void Knowledge<W>::find_captured(const Position<W>& p, Colour colour) {
-  const auto& facts = local_facts();
-  auto& captured = captured_;
-  const Set empty = p.empty(g_);
-  captured.fill({});
-  empty.for_each([&](int x) {
-    for (int d = 0; d < kDirections; ++d) {
-      const int a = g_.next[x][d];
-      if (a < 0 || !empty.test(a) || captured[x].cells.test(a)) continue;
-      const int ring_a = p.ring[a] | 1 << (opposite(d) + 6 * colour);
-      const int kill_a = facts[ring_a].kill[colour];
-      for (int e = 0; e < kDirections; ++e) {
-        if (!(kill_a >> e & 1)) continue;
-        const int b = g_.next[a][e];
-        if (b == x || captured[x].cells.test(b)) continue;
-        int ring_b = p.ring[b];
-        for (int f = 0; f < kDirections; ++f)
-          if (g_.next[b][f] == x) ring_b |= 1 << (f + 6 * colour);
-        if (facts[ring_b].kill[colour] >> opposite(e) & 1) {
-          captured[x].add(a, b);
-          break;
-        }
-      }
-    }
-  });
-}
 
 template <int W>
 void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict) {
