@@ -2,9 +2,9 @@
 // computed from their definition in keys.hpp. Whatever is not legal must be refused and change nothing.
 #include "fuzz_board.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -123,9 +123,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t length) {
 void play_and_undo(uint64_t seed, uint64_t count, double seconds) {
   std::mt19937_64 rng(seed);
   std::vector<std::vector<uint8_t>> pool(64);
-  const std::clock_t until = std::clock() + static_cast<std::clock_t>(seconds * CLOCKS_PER_SEC);
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
   unsigned long long inputs = 0, bytes = 0;
-  while (inputs < count || std::clock() < until) {
+  while (inputs < count || Clock::now() < until) {
     std::vector<uint8_t> input = pool[rng() % pool.size()];
     if (input.empty() || rng() % 4 == 0) {
       input.resize(1 + rng() % 600);

@@ -7,5 +7,5 @@
 // libFuzzer's name for it. Aborts with one line about the first difference.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t length);
 
-// The same without libFuzzer: strings of bytes from a seed, as many as `count` and for as many CPU seconds.
+// The same without libFuzzer: strings of bytes from a seed, at least `count` of them and for that many seconds.
 void play_and_undo(uint64_t seed, uint64_t count, double seconds);

@@ -126,13 +126,13 @@ def check_moves(text: str, size: int) -> str:
 
 
 def fuzz(seed: int, count: int = 0, seconds: float = 0.0) -> Counter[str]:
-    """At least that many inputs and CPU seconds; what was read and refused. The input at fault is in the error."""
+    """At least that many inputs and seconds; what was read and refused. The input at fault is in the error."""
     rng = random.Random(seed)
     found: Counter[str] = Counter()
-    until = time.process_time() + seconds
+    until = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "game.sgf"
-        while found.total() < 2 * count or time.process_time() < until:
+        while found.total() < 2 * count or time.monotonic() < until:
             data = changed(rng, rng.choice(RECORDS) if rng.random() < 0.7 else random_record(rng))
             size = rng.choice((None, rng.randint(MIN_SIZE, MAX_SIZE)))
             path.write_bytes(data)
