@@ -347,10 +347,11 @@ void fill_table(size_t budget) {
   std::vector<Key> keys(budget / 32 + 100);  // an entry has more than 32 bytes
   for (Key& key : keys) {
     key = {rng(), rng()};
-    table.claim(key).work = 1;
+    table.put(key, Entry<1>{.work = 1});
   }
   uint64_t entries = 0;
-  for (const Key& key : keys) entries += table.find(key) != nullptr;
+  Entry<1> found;
+  for (const Key& key : keys) entries += table.find(key, found);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   std::printf("%llu entries, %llu kilobytes, %llu of_keys\n", static_cast<unsigned long long>(entries),

@@ -48,7 +48,8 @@ Parameters parameters_of(const Settings& settings) {
     if (name == "limit_fulls") p.connections.limit_fulls = value != 0;
     else if (name == "limit_or") p.connections.limit_or = value != 0;
     else if (name == "edge_midpoints") p.connections.edge_midpoints = value != 0;
-    else if (name == "leaf_number") p.leaf_number = std::max(1, static_cast<int>(value));
+    else if (name == "incremental") p.incremental = value != 0;
+    else if (name == "leaf_distance") p.leaf_distance = value != 0;
     else if (name == "window_base") p.window_base = std::max(1, static_cast<int>(value));
     else if (name == "window_factor") p.window_factor = value;
     else if (name == "epsilon") p.epsilon = value;

@@ -21,6 +21,33 @@ struct Budget {
   std::function<void()> poll;  // called about ten times a second; may set *stop
 };
 
+// What the threads share that prove one position together: the table, which subtrees somebody is in, and the visits.
+template <int W>
+struct Shared {
+  explicit Shared(size_t table_bytes) : table(table_bytes) {}
+
+  Table<W> table;
+  std::array<std::atomic<uint16_t>, 4096> inside{};  // [key]: threads below it; two keys may share a place
+  std::atomic<uint64_t> nodes{0};
+  std::atomic<bool> done{false};  // one of them has the answer
+  bool alone = true;              // no other thread: nothing to look out for
+
+  std::atomic<uint16_t>& place(const Key& key) { return inside[key.check & (inside.size() - 1)]; }
+};
+
+// The proof and disproof number of a position that was never visited, for the side to move in it. Distances are the stones
+// that each side lacks to join its edges.
+struct LeafNumbers {
+  uint32_t phi, delta;
+};
+using LeafInitialiser = LeafNumbers (*)(int own_distance, int opponent_distance);
+
+inline LeafNumbers unit_leaf(int, int) { return {1, 1}; }
+// 7 % fewer expansions than unit numbers over the 7x7 openings a4, b4, g2.
+inline LeafNumbers distance_leaf(int own, int opponent) {
+  return {static_cast<uint32_t>(1 + own * own / 4), static_cast<uint32_t>(1 + opponent * opponent / 4)};
+}
+
 template <int W>
 class Search {
  public:
@@ -34,8 +61,13 @@ class Search {
     int best = -1;  // a winning move, if search rather than a connection found the win
   };
 
-  Search(const Geometry<W>& g, const Parameters& parameters, size_t table_bytes)
-      : g_(g), parameters_(parameters), knowledge_(g, parameters), table_(table_bytes) {
+  Search(const Geometry<W>& g, const Parameters& parameters, Shared<W>& shared)
+      : g_(g),
+        parameters_(parameters),
+        leaf_(parameters.leaf_distance ? distance_leaf : unit_leaf),
+        knowledge_(g, parameters),
+        shared_(shared),
+        table_(shared.table) {
     uint64_t state = 0x9e3779b97f4a7c15u;
     const auto draw = [&state] {  // splitmix64
       uint64_t z = (state += 0x9e3779b97f4a7c15u);
@@ -48,12 +80,11 @@ class Search {
     white_to_move_ = {draw(), draw()};
   }
 
-  uint64_t nodes = 0;        // visits
-  uint64_t expansions = 0;   // positions whose connections were built
+  uint64_t expansions = 0;  // positions whose connections were built
 
   void start(const Budget& budget) {
     budget_ = budget;
-    nodes = expansions = 0;
+    expansions = 0;
     stopped_ = false;
     began_ = last_poll_ = std::chrono::steady_clock::now();
   }
@@ -62,16 +93,15 @@ class Search {
     std::vector<int> moves;
     for (;;) {
       bool turned;
-      const Entry<W>* e = table_.find(table_key(rotated_keys(p.stones), mover, turned));
-      if (!e || e->best == 0xffff) return moves;
-      moves.push_back(turned ? g_.cells - 1 - e->best : e->best);
+      Entry<W> e;
+      if (!table_.find(table_key(rotated_keys(p.stones), mover, turned), e) || e.best == 0xffff) return moves;
+      moves.push_back(turned ? g_.cells - 1 - e.best : e.best);
       const Child<W> c = knowledge_.child(p, moves.back(), mover);
       p = Position<W>(g_, c.stones[kBlack], c.stones[kWhite]);
       mover = other(mover);
     }
   }
   bool stopped() const { return stopped_; }
-  void clear_table() { table_.clear(); }
   Knowledge<W>& knowledge() { return knowledge_; }
 
   // p must be filled in.
@@ -93,7 +123,17 @@ class Search {
     Child<W> child;
     Keys keys;
     uint32_t phi = 1, delta = 1;
+    bool busy = false;  // another thread is below it
     Set proof;
+  };
+
+  // Marks a subtree as visited for as long as it lives.
+  struct Visitor {
+    std::atomic<uint16_t>& place;
+    explicit Visitor(std::atomic<uint16_t>& p) : place(p) { place.fetch_add(1, std::memory_order_relaxed); }
+    ~Visitor() { place.fetch_sub(1, std::memory_order_relaxed); }
+    Visitor(const Visitor&) = delete;
+    Visitor& operator=(const Visitor&) = delete;
   };
 
   Keys rotated_keys(const std::array<Set, 2>& stones) const {
@@ -123,7 +163,8 @@ class Search {
 
   bool out_of_budget() {
     if (stopped_) return true;
-    if (budget_.nodes && nodes >= budget_.nodes) return stopped_ = true;
+    if (shared_.done.load(std::memory_order_relaxed)) return true;
+    if (budget_.nodes && shared_.nodes.load(std::memory_order_relaxed) >= budget_.nodes) return stopped_ = true;
     if (budget_.stop && budget_.stop->load(std::memory_order_relaxed)) return stopped_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (budget_.seconds > 0 && std::chrono::duration<double>(now - began_).count() > budget_.seconds) stopped_ = true;
@@ -136,14 +177,17 @@ class Search {
 
   void store(const Keys& keys, Colour mover, uint32_t phi, uint32_t delta, const Set& set, const Set& support, uint32_t work,
              int best, const std::vector<int>* order);
+  int distance(Colour colour, const std::array<Set, 2>& stones) const;
   void read_option(Option& o, Colour next) const;
   void visit(const Position<W>& p, Colour mover, const Keys& keys, uint32_t max_phi, uint32_t max_delta, int depth,
              uint32_t& phi, uint32_t& delta, Set& proof, int& best);
 
   const Geometry<W>& g_;
   const Parameters parameters_;
+  const LeafInitialiser leaf_;
   Knowledge<W> knowledge_;
-  Table<W> table_;
+  Shared<W>& shared_;
+  Table<W>& table_;
   std::array<std::array<Key, Geometry<W>::kMaxCells>, 2> stone_key_;
   Key white_to_move_;
   Budget budget_;
@@ -158,9 +202,8 @@ void Search<W>::store(const Keys& keys, Colour mover, uint32_t phi, uint32_t del
                       uint32_t work, int best, const std::vector<int>* order) {
   bool turned;
   const Key key = table_key(keys, mover, turned);
-  Entry<W>& e = table_.claim(key);
-  if (e.work && e.solved()) return;
   const auto cell = [&](int c) { return turned ? g_.cells - 1 - c : c; };
+  Entry<W> e{};
   e.phi = phi;
   e.delta = delta;
   e.set = turn(set, turned);
@@ -171,16 +214,34 @@ void Search<W>::store(const Keys& keys, Colour mover, uint32_t phi, uint32_t del
     e.ordered = static_cast<uint8_t>(std::min<size_t>(order->size(), Entry<W>::kOrdered));
     for (int i = 0; i < e.ordered; ++i) e.order[i] = static_cast<typename Entry<W>::Cell>(cell((*order)[i]));
   }
+  table_.put(key, e);
+}
+
+// How many stones a colour lacks to join its edges; more than a side's length if it cannot.
+template <int W>
+int Search<W>::distance(Colour colour, const std::array<Set, 2>& stones) const {
+  const Set &own = stones[colour], free = g_.all - stones[other(colour)];
+  Set reached = g_.flood(g_.edge_row[colour][0] & own, own);
+  Set next = (g_.edge_row[colour][0] | g_.grow(reached)) & free;
+  for (int d = 0;; ++d) {
+    if (reached.intersects(g_.edge_row[colour][1])) return d;
+    const Set added = next - reached;
+    if (added.none()) return g_.size + 1;
+    reached |= added | g_.flood(g_.grow(added) & own, own);
+    next = g_.grow(reached) & free;
+  }
 }
 
 template <int W>
 void Search<W>::read_option(Option& o, Colour next) const {
   bool turned;
-  const Entry<W>* e = table_.find(table_key(o.keys, next, turned));
-  if (!e) return;  // never seen, or pushed out of the table since: keep the numbers of the last visit
-  o.phi = e->phi;
-  o.delta = e->delta;
-  if (e->solved()) o.proof = turn(e->set, turned);
+  const Key key = table_key(o.keys, next, turned);
+  o.busy = !shared_.alone && shared_.place(key).load(std::memory_order_relaxed) > 0;
+  Entry<W> e;
+  if (!table_.find(key, e)) return;  // never seen, or pushed out of the table since: keep the numbers of the last visit
+  o.phi = e.phi;
+  o.delta = e.delta;
+  if (e.solved()) o.proof = turn(e.set, turned);
 }
 
 template <int W>
@@ -196,21 +257,22 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
   const uint64_t before = expansions;
 
   bool turned;
-  if (const Entry<W>* e = table_.find(table_key(keys, mover, turned))) {
-    phi = e->phi;
-    delta = e->delta;
+  const Key key = table_key(keys, mover, turned);
+  if (Entry<W> e; table_.find(key, e)) {
+    phi = e.phi;
+    delta = e.delta;
     const auto cell = [&](int c) { return turned ? g_.cells - 1 - c : c; };
-    if (e->solved()) {
-      proof = turn(e->set, turned);
-      if (e->best != 0xffff) best = cell(e->best);
+    if (e.solved()) {
+      proof = turn(e.set, turned);
+      if (e.best != 0xffff) best = cell(e.best);
       return;
     }
-    live = turn(e->set, turned);
-    support = turn(e->support, turned);
-    work = e->work;
+    live = turn(e.set, turned);
+    support = turn(e.support, turned);
+    work = e.work;
     Set rest = live;
-    for (int i = 0; i < e->ordered; ++i) {
-      const int c = cell(e->order[i]);
+    for (int i = 0; i < e.ordered; ++i) {
+      const int c = cell(e.order[i]);
       if (rest.test(c)) moves.push_back(c);
       rest.reset(c);
     }
@@ -219,7 +281,8 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     phi = delta = 1;
   }
   if (out_of_budget()) return;
-  ++nodes;
+  shared_.nodes.fetch_add(1, std::memory_order_relaxed);
+  const Visitor visitor(shared_.place(key));
   if (moves.empty()) {
     ++expansions;
     using Value = typename Verdict<W>::Value;
@@ -241,8 +304,10 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
   options.clear();
   for (const int m : moves) {
     Option o;
-    o.phi = o.delta = static_cast<uint32_t>(parameters_.leaf_number);
     o.child = knowledge_.child(p, m, mover);
+    const LeafNumbers leaf = leaf_(distance(opponent, o.child.stones), distance(mover, o.child.stones));
+    o.phi = leaf.phi;
+    o.delta = leaf.delta;
     o.keys = keys;
     for (const Colour c : {kBlack, kWhite}) add_stones(o.keys, o.child.stones[c] - p.stones[c], c);
     options.push_back(o);
@@ -283,7 +348,7 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
     const size_t window =
         std::min(options.size(), size_t(parameters_.window_base) +
                                      size_t(std::ceil(parameters_.window_factor * static_cast<double>(options.size()))));
-    uint32_t second = kInfinity;
+    uint32_t second = kInfinity, best_number = UINT32_MAX;
     size_t chosen = 0;
     uint64_t sum = 0;
     phi = kInfinity;
@@ -294,20 +359,26 @@ void Search<W>::visit(const Position<W>& p, Colour mover, const Keys& keys, uint
       if (o.delta < phi) {
         second = phi;
         phi = o.delta;
-        chosen = i;
       } else if (o.delta < second) {
         second = o.delta;
       }
+      // Where another thread is at work a move looks worse, so that threads part.
+      const uint32_t number = o.busy ? o.delta + o.delta / 2 + 1 : o.delta;
+      if (number < best_number) {
+        best_number = number;
+        chosen = i;
+      }
     }
     delta = static_cast<uint32_t>(std::min<uint64_t>(sum, kInfinity - 1));
-    if (phi >= max_phi || delta >= max_delta || stopped_) {
+    if (phi >= max_phi || delta >= max_delta || stopped_ || shared_.done.load(std::memory_order_relaxed)) {
       store(keys, mover, phi, delta, live, support, work + uint32_t(expansions - before), best, &order);
       return;
     }
 
     Option& o = options[chosen];
     const uint64_t wider = std::max<uint64_t>(uint64_t(second) + 1, uint64_t(double(second) * (1 + parameters_.epsilon)));
-    const uint32_t child_delta = static_cast<uint32_t>(std::min<uint64_t>(max_phi, wider));
+    // A second choice, taken because another thread has the first, may go a step beyond.
+    const uint32_t child_delta = std::max(static_cast<uint32_t>(std::min<uint64_t>(max_phi, wider)), o.delta + 1);
     const uint32_t child_phi = max_delta >= kInfinity ? kInfinity : max_delta - (delta - o.phi);
     best = o.child.move;
     const Position<W> next(g_, o.child.stones[kBlack], o.child.stones[kWhite]);

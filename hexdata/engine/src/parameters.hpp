@@ -18,8 +18,8 @@ struct Parameters {
   double window_factor = 0.25;
   // A child may use (1 + epsilon) times the second best number before its parent looks again.
   double epsilon = 0.25;
-  // What a move that was never tried starts with, both numbers.
-  int leaf_number = 1;
+  // Positions that were never visited start with numbers from the distances of both sides, else with 1 and 1.
+  bool leaf_distance = true;
 };
 
 }  // namespace hexdata::proof

@@ -1,7 +1,9 @@
-// One thread's solver: answers about one position after another, each from an empty table.
+// Answers about one position after another, each from an empty table, by one thread or by several together.
 #pragma once
 
 #include <ctime>
+#include <memory>
+#include <thread>
 
 #include "dfpn.hpp"
 #include "solver.hpp"
@@ -14,10 +16,19 @@ class PositionSolver {
   using Set = Bits<W>;
   using Outcome = typename Search<W>::Outcome;
 
-  PositionSolver(int size, const SolveOptions& options)
-      : g_(size), search_(g_, options.parameters, options.table_bytes) {}
+  PositionSolver(int size, const SolveOptions& options, int team = 1) : g_(size), shared_(options.table_bytes) {
+    shared_.alone = team == 1;
+    for (int i = 0; i < team; ++i) team_.push_back(std::make_unique<Search<W>>(g_, options.parameters, shared_));
+  }
 
-  Solution solve(const SolvePosition& position, const SolveOptions& options, const Budget& budget);
+  // Who wins after a move, where that is already proved: {move, winner, the winner's proof set}.
+  struct KnownMove {
+    int move;
+    Colour winner;
+    Set proof;
+  };
+  Solution solve(const SolvePosition& position, const SolveOptions& options, const Budget& budget,
+                 const std::vector<KnownMove>& known = {});
 
  private:
   struct Labelled {
@@ -30,12 +41,16 @@ class PositionSolver {
                          const typename Search<W>::Result& root, std::vector<Labelled>& moves);
   void label_all(const Position<W>& filled, Colour mover, std::vector<Labelled>& moves);
   void settle(std::vector<Labelled>& moves, size_t index, Outcome value, const Set& proof, Colour mover);
+  typename Search<W>::Result search(const Position<W>& p, Colour mover);
   typename Search<W>::Result solve_child(const Labelled& m, Colour mover) {
-    return search_.solve(Position<W>(g_, m.child.stones[kBlack], m.child.stones[kWhite]), other(mover));
+    return search(Position<W>(g_, m.child.stones[kBlack], m.child.stones[kWhite]), other(mover));
   }
+  Knowledge<W>& knowledge() { return team_[0]->knowledge(); }
 
   Geometry<W> g_;
-  Search<W> search_;
+  Shared<W> shared_;
+  std::vector<std::unique_ptr<Search<W>>> team_;
+  double others_cpu_ = 0;  // seconds of the threads beside the calling one
 };
 
 inline double thread_cpu_seconds() {
@@ -44,9 +59,39 @@ inline double thread_cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+// The first of the team to finish has the answer; they share all that they find on the way.
 template <int W>
-Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOptions& options, const Budget& budget) {
+typename Search<W>::Result PositionSolver<W>::search(const Position<W>& p, Colour mover) {
+  using Result = typename Search<W>::Result;
+  if (team_.size() == 1) return team_[0]->solve(p, mover);
+  std::vector<Result> results(team_.size());
+  std::vector<double> cpu(team_.size());
+  shared_.done = false;
+  const auto work = [&](size_t i) {
+    results[i] = team_[i]->solve(p, mover);
+    if (results[i].outcome != Outcome::kUnknown) shared_.done = true;
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < team_.size(); ++i)
+      others.emplace_back([&work, &cpu, i] {
+        work(i);
+        cpu[i] = thread_cpu_seconds();
+      });
+    work(0);
+  }
+  shared_.done = false;
+  for (const double seconds : cpu) others_cpu_ += seconds;
+  for (const Result& r : results)
+    if (r.outcome != Outcome::kUnknown) return r;
+  return results[0];
+}
+
+template <int W>
+Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOptions& options, const Budget& budget,
+                                  const std::vector<KnownMove>& known) {
   const double began = thread_cpu_seconds();
+  others_cpu_ = 0;
   Solution solution;
   Set black, white;
   for (const int c : position.black) black.set(c);
@@ -63,12 +108,12 @@ Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOpti
   Fill<W> fill;
   fill_in(g_, filled, g_.all, fill);
 
-  search_.clear_table();
-  search_.start(budget);
-  const auto root = search_.solve(filled, mover);
-  if (root.outcome != Outcome::kUnknown) {
-    const Colour winner = root.outcome == Outcome::kWin ? mover : other(mover);
-    (root.proof | fill.captured[winner]).for_each([&](int cell) { solution.proof.push_back(cell); });
+  shared_.table.clear();
+  shared_.nodes = 0;
+  for (size_t i = 0; i < team_.size(); ++i) {
+    Budget share = budget;
+    if (i > 0) share.poll = {};
+    team_[i]->start(share);
   }
   std::vector<Labelled> moves;
   raw.empty(g_).for_each([&](int cell) {
@@ -78,10 +123,31 @@ Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOpti
     fill_in(g_, next, g_.all, gained);
     moves.push_back({cell, {cell, next.stones, gained.captured}});
   });
+  const KnownMove* winning = nullptr;
+  for (const KnownMove& k : known)
+    for (Labelled& m : moves)
+      if (m.move == k.move) {
+        m.value = k.winner == mover ? Outcome::kWin : Outcome::kLoss;
+        if (k.winner == mover) winning = &k;
+      }
+
+  typename Search<W>::Result root;
+  if (winning) {
+    root.outcome = Outcome::kWin;
+    root.best = winning->move;
+    solution.line = {winning->move};
+    (winning->proof | Set::of(winning->move)).for_each([&](int cell) { solution.proof.push_back(cell); });
+  } else {
+    root = search(filled, mover);
+    if (root.outcome != Outcome::kUnknown) {
+      const Colour winner = root.outcome == Outcome::kWin ? mover : other(mover);
+      (root.proof | fill.captured[winner]).for_each([&](int cell) { solution.proof.push_back(cell); });
+    }
+  }
   if (root.outcome == Outcome::kLoss) {
     solution.winner = static_cast<Winner>(other(mover));
     for (Labelled& m : moves) m.value = Outcome::kLoss;
-    solution.line = search_.line(filled, mover);
+    solution.line = team_[0]->line(filled, mover);
   } else {
     if (root.outcome == Outcome::kWin) {
       solution.winner = static_cast<Winner>(mover);
@@ -89,8 +155,8 @@ Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOpti
     }
     // The root's refuted moves come for nothing; the others only if asked.
     if (options.all_moves) label_all(filled, mover, moves);
-    if (root.outcome == Outcome::kWin) {
-      solution.line = search_.line(filled, mover);
+    if (root.outcome == Outcome::kWin && solution.line.empty()) {
+      solution.line = team_[0]->line(filled, mover);
       if (solution.line.empty())
         for (const Labelled& m : moves)
           if (m.value == Outcome::kWin && solution.line.empty()) solution.line = {m.move};
@@ -101,9 +167,9 @@ Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOpti
      : m.value == Outcome::kLoss ? solution.losing_moves
                                  : solution.unknown_moves)
         .push_back(m.move);
-  solution.nodes = search_.nodes;
-  solution.expansions = search_.expansions;
-  solution.cpu_seconds = thread_cpu_seconds() - began;
+  solution.nodes = shared_.nodes;
+  for (const auto& one : team_) solution.expansions += one->expansions;
+  solution.cpu_seconds = thread_cpu_seconds() - began + others_cpu_;
   return solution;
 }
 
@@ -144,7 +210,7 @@ void PositionSolver<W>::find_winning_move(const Position<W>& raw, const Position
       if (search) {
         wins = solve_child(moves[i], mover).outcome == Outcome::kLoss;
       } else {
-        search_.knowledge().evaluate(Position<W>(g_, moves[i].child.stones[kBlack], moves[i].child.stones[kWhite]),
+        knowledge().evaluate(Position<W>(g_, moves[i].child.stones[kBlack], moves[i].child.stones[kWhite]),
                                      other(mover), verdict);
         wins = verdict.value == Verdict<W>::Value::kLoss;
       }
@@ -160,7 +226,7 @@ void PositionSolver<W>::label_all(const Position<W>& filled, Colour mover, std::
   const Colour opponent = other(mover);
   Verdict<W> verdict;
   // If the mover wins even when the opponent starts, no move can lose.
-  search_.knowledge().evaluate(filled, opponent, verdict);
+  knowledge().evaluate(filled, opponent, verdict);
   if (verdict.value == Verdict<W>::Value::kLoss) {
     for (Labelled& m : moves) m.value = Outcome::kWin;
     return;

@@ -37,7 +37,9 @@ struct Solution {
   double cpu_seconds = 0;
 };
 
-// Each position from an empty table; threads take different positions. `poll` is called about ten times a second on the
+// Each position from an empty table of its own; what was proved of a position in the batch is used for those one move before
+// it. Threads take different positions, each with a table of `table_bytes`; on a single position they work together, and
+// then the work, not the answer, varies from run to run. `poll` is called about ten times a second on the
 // calling thread and may set `stop`; positions that were not finished are then unknown.
 std::vector<Solution> solve_all(const std::vector<SolvePosition>& positions, const SolveOptions& options,
                                 std::atomic<bool>& stop, const std::function<void()>& poll);
