@@ -267,12 +267,21 @@ void Connections<W>::build(Colour colour, const Set& own, const Set& opponent, c
   frames_.resize(1);
 
   find_captains();
+  std::array<Set, kMaxEnds> heads;  // [end]: the cells around it
+  // Cells first, then edges, then groups: with limits the order decides which fulls a pair keeps. One cell after the other
+  // with all its links took 22,688 expansions for 8x8 d5 instead of 14,863.
   empty_.for_each([&](int x) {
     for (int d = 0; d < 3; ++d)  // the other three directions name the same pairs
       if (const int y = g_.next[x][d]; y >= 0 && empty_.test(y)) add_full(x, y, Set{});
-    for (int side = 0; side < 2; ++side)
-      if (g_.edge_row[colour][side].test(x)) add_full(x, first_edge_ + side, Set{});
-    (g_.ring[x] & own).for_each([&](int stone) { add_full(x, captain_[stone], Set{}); });
+  });
+  heads.fill(Set{});
+  own.for_each([&](int stone) { heads[captain_[stone]] |= g_.ring[stone]; });
+  for (int side = 0; side < 2; ++side) heads[first_edge_ + side] |= g_.edge_row[colour][side];
+  const auto link = [&](int end) { (heads[end] & empty_).for_each([&](int cell) { add_full(cell, end, Set{}); }); };
+  link(first_edge_);
+  link(first_edge_ + 1);
+  own.for_each([&](int stone) {
+    if (captain_[stone] == stone) link(stone);
   });
   close(stop);
 }

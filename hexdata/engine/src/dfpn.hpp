@@ -43,7 +43,6 @@ struct LeafNumbers {
 using LeafInitialiser = LeafNumbers (*)(int own_distance, int opponent_distance);
 
 inline LeafNumbers unit_leaf(int, int) { return {1, 1}; }
-// 7 % fewer expansions than unit numbers over the 7x7 openings a4, b4, g2.
 inline LeafNumbers distance_leaf(int own, int opponent) {
   return {static_cast<uint32_t>(1 + own * own / 4), static_cast<uint32_t>(1 + opponent * opponent / 4)};
 }

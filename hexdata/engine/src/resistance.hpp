@@ -26,6 +26,8 @@ void add_currents(const Geometry<W>& g, const Connections<W>& connections, std::
   int n = 0;
   std::array<int16_t, kMaxEnds> end_of_row;
   connections.for_each_linked([&](int x, int y, const Bits<W>& common) {
+    // Stones conduct well. Expansions with factors of 3, 6 and 10: 163,000, 151,000 and 149,000 for half of the 7x7 openings;
+    // 8x8 a1 varies between 57,000 and 160,000 without a trend (2, 6 and 10).
     float conductance = 1.0f / static_cast<float>(1 + common.count());
     if (!connections.is_empty_end(x)) conductance *= 4;
     if (!connections.is_empty_end(y)) conductance *= 4;
