@@ -93,10 +93,11 @@ def play_games(
 
     - ``random``
     - ``uct:playouts=200-400``, optional ``exploration``
-    - ``mohex-2011:playouts=1000`` or ``seconds=0.5``, optional ``rave`` (off: PUCT), ``reuse`` (of the subtree; counts
+    - ``mohex:playouts=1000`` or ``seconds=0.5``, optional ``rave`` (off: PUCT), ``reuse`` (of the subtree; counts
       as playouts), ``early`` (stop when the leader is safe), ``extend`` (an unstable search by half), each on or off;
       ``bias`` (weight of the prior), ``expand`` and ``knowledge`` (visits; 0 for no connections), ``noise`` (share of
       Dirichlet noise at the root) and ``noise_shape``
+    - ``mohex-2011``: the same without pattern weights
     - ``resistance`` looks one move ahead, ``resistance-4ply`` four, optional ``width``
     - ``solver:nodes=10000`` or ``seconds=1``
 
@@ -110,6 +111,20 @@ def play_games(
     there is a proof; ``sampled`` u8[M], 1 where the move was drawn; ``visit_offsets`` i64[M + 1],
     ``visit_cells`` u16[V] in rising order for each move and ``visit_counts`` u32[V].
     """
+
+def pattern_candidates(
+    size: int, moves: NDArray[np.uint16], offsets: NDArray[np.int64], filled: bool
+) -> dict[str, NDArray[Any]]:
+    """The candidate moves of every position before each move of games in which Black moves first, as pattern codes.
+
+    ``offsets`` i64[M + 1]; ``cells`` u16[C], rising in each position; ``codes`` u32[C]: the twelve cells around, two
+    bits each, canonical for the mover, bit 24 set near the last move; ``bridge`` u8[M], 1 if the last move cut a bridge
+    of the mover. If ``filled``, candidates and codes are those of a tree node: fill-in is done, and moves that need not
+    be tried are left out. Else those of a playout: every cell that is not dead. ValueError names an illegal move.
+    """
+
+def load_patterns(file: bytes) -> None:
+    """Give players that are made from now on these pattern weights; ValueError if they are malformed."""
 
 class Solution:
     """What is proved of a position. Unknown is never a guess: a limit ended the search first."""

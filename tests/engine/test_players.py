@@ -11,6 +11,7 @@ from hexdata.board import Position
 from hexdata.engine import Board, play_games, search, solve
 
 PLAYERS = [
+    "mohex:playouts=40-60",
     "mohex-2011:playouts=40-60",
     "mohex-2011:playouts=60,rave=off,reuse=off,early=off,extend=off,knowledge=16,expand=2,noise=0.25,noise_shape=0.1",
     "resistance",
@@ -38,6 +39,27 @@ def test_games_are_legal_and_the_winner_is_right(player: str, size: int) -> None
         # Position.after refuses a taken cell and a move after the end
         assert Position.after(size, moves[:-1]).winner() is None
         assert Position.after(size, moves).winner() == ("black", "white")[games["winner"][game]]
+
+
+def check_self_play(size: int, count: int, player: str, seed: int) -> None:
+    openings = [[cell % size**2] for cell in range(seed, seed + count)]
+    games = play_games(size, player, "mohex-2011:playouts=300", openings, range(count), dither_moves=4, temperature=1.0)
+    for game in range(count):
+        moves = moves_of(games, game)
+        assert Position.after(size, moves[:-1]).winner() is None
+        assert Position.after(size, moves).winner() == ("black", "white")[games["winner"][game]]
+
+
+def test_subtrees_are_kept_through_whole_games() -> None:
+    """Proved nodes have no children; a subtree below one was once read past its end."""
+    check_self_play(7, 40, "mohex:playouts=500", 0)
+    check_self_play(9, 6, "mohex:playouts=500,knowledge=20,expand=1", 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "count"), [(5, 250), (6, 250), (7, 200), (8, 100), (9, 100), (10, 50), (11, 50)])
+def test_a_thousand_games(size: int, count: int) -> None:
+    check_self_play(size, count, "mohex:playouts=500-1000,noise=0.25", 0)
 
 
 @pytest.mark.parametrize("player", PLAYERS)
@@ -71,7 +93,7 @@ def random_board(size: int, stones: int, seed: str) -> Board:
 
 
 @pytest.mark.parametrize(
-    "player", ["mohex-2011:playouts=400", "mohex-2011:playouts=400,knowledge=0", "resistance-4ply:width=2"]
+    "player", ["mohex:playouts=400", "mohex-2011:playouts=400,knowledge=0", "resistance-4ply:width=2"]
 )
 @pytest.mark.parametrize(("size", "stones"), [(3, 1), (4, 4), (5, 6), (6, 10), (6, 15)])
 def test_what_is_claimed_as_proved_is_right(player: str, size: int, stones: int) -> None:
@@ -89,7 +111,7 @@ def test_what_is_claimed_as_proved_is_right(player: str, size: int, stones: int)
     assert claims > 0
 
 
-@pytest.mark.parametrize("player", ["mohex-2011:playouts=200", "solver:nodes=100000"])
+@pytest.mark.parametrize("player", ["mohex:playouts=200", "mohex-2011:playouts=200", "solver:nodes=100000"])
 @pytest.mark.parametrize("size", [4, 5])
 def test_a_proved_opening_is_won(player: str, size: int) -> None:
     """The side that the solver says wins does win, from every opening of one stone, against a player of chance."""
@@ -122,7 +144,9 @@ BRIDGES = """
     """
 
 
-@pytest.mark.parametrize("player", ["mohex-2011:playouts=1000000", "resistance", "solver:nodes=10"])
+@pytest.mark.parametrize(
+    "player", ["mohex:playouts=1000000", "mohex-2011:playouts=1000000", "resistance", "solver:nodes=10"]
+)
 def test_a_win_by_connections_is_played_at_once(player: str) -> None:
     """Black's stones are joined to each other and to both edges by bridges; White cannot break them."""
     board = draw(BRIDGES, "white")
@@ -165,7 +189,7 @@ def test_root_noise_spreads_the_first_visits() -> None:
     assert plain["visit_cells"].tolist() != noisy["visit_cells"].tolist()
 
 
-@pytest.mark.parametrize("player", ["mohex-2011:playouts=200", "resistance"])
+@pytest.mark.parametrize("player", ["mohex:playouts=200", "mohex-2011:playouts=200", "resistance"])
 def test_knowledge_beats_plain_search(player: str) -> None:
     wins = 0
     for swap in (False, True):

@@ -365,12 +365,13 @@ bool MohexPlayer::reuse_subtree(const Board& board, const StoneRows& stones) {
         const auto found = std::ranges::find(children, played);
         if (found == children.end()) return false;
         index = node.first_child + static_cast<std::uint32_t>(found - children.begin());
+        if (tree_.nodes[index].groups == 0) return false;
         walked[mover][PatternBoard::row(played)] |= 1u << PatternBoard::column(played);
         mover = 1 - mover;
         const auto added = std::span(tree_.fills).subspan(tree_.nodes[index].first_fill, tree_.nodes[index].fills);
         fills.insert(fills.end(), added.begin(), added.end());
     }
-    if (tree_.nodes[index].groups == 0 || walked != stones || mover != index_of(board.to_move())) return false;
+    if (walked != stones || mover != index_of(board.to_move())) return false;
 
     Tree kept;
     const auto copy = [&](std::uint32_t from, std::size_t count) {
@@ -387,6 +388,7 @@ bool MohexPlayer::reuse_subtree(const Board& board, const StoneRows& stones) {
     copy(index, 1);
     for (std::uint32_t i = 0; i < kept.size(); ++i) {
         const Node old = kept.nodes[i];
+        // Nobody descends below a node that has no children.
         if (old.groups == 0) continue;
         const auto added = std::span(tree_.fills).subspan(old.first_fill, old.fills);
         kept.nodes[i].first_fill = static_cast<std::uint32_t>(kept.fills.size());

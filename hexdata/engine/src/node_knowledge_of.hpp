@@ -102,18 +102,24 @@ std::optional<Cell> NodeKnowledgeOf<W>::winning_move(const StoneRows& stones, in
     const Position raw = position(stones);
     const Position p = filled(stones);
     if (evaluate(p, colour) != Value::win) return std::nullopt;
-    // The key of a connection lies in its carrier; a chain that fill-in completes is made real stone by stone.
+    // The key of a connection lies in its carrier; a chain that fill-in completes is made real stone by stone. Where many
+    // moves win, the one that carries the most current ends the game soon.
     const Set empty = raw.empty(g_);
     const Set likely = (verdict_.proof.any() ? verdict_.proof : p.stones[mover]) & empty;
-    for (const Set& tries : {likely, empty - likely}) {
-        for (Set left = tries; left.any();) {
-            const int cell = left.pop_first();
-            Position next = raw;
-            proof::Fill<W> fill;
-            next.place(g_, cell, colour);
-            proof::fill_in(g_, next, g_.all, fill);
-            if (evaluate(next, proof::other(colour)) == Value::loss) return static_cast<Cell>(cell);
-        }
+    std::array<float, proof::Geometry<W>::kMaxCells> currents{};
+    proof::add_currents(g_, knowledge_.connect(p, colour, Stop::kNever), currents);
+    std::vector<int> tries;
+    for (const Set& part : {likely, empty - likely}) {
+        const auto begin = static_cast<std::ptrdiff_t>(tries.size());
+        part.for_each([&](int cell) { tries.push_back(cell); });
+        std::stable_sort(tries.begin() + begin, tries.end(), [&](int a, int b) { return currents[a] > currents[b]; });
+    }
+    for (const int cell : tries) {
+        Position next = raw;
+        proof::Fill<W> fill;
+        next.place(g_, cell, colour);
+        proof::fill_in(g_, next, g_.all, fill);
+        if (evaluate(next, proof::other(colour)) == Value::loss) return static_cast<Cell>(cell);
     }
     return std::nullopt;
 }

@@ -68,6 +68,10 @@ Rows PatternBoard::empties() const {
     return rows;
 }
 
+bool PatternBoard::cuts_bridge(Point point, int colour) const {
+    return kSavingDirections[colour][codes_[point] & kRingMask] != 0;
+}
+
 void PatternBoard::play(Point point, int colour) {
     const int r = row(point);
     stones_[colour][r] |= 1u << column(point);

@@ -34,6 +34,8 @@ public:
     PatternCode code(Point point) const { return codes_[point] & kCodeMask; }
     const StoneRows& stones() const { return stones_; }
     Rows empties() const;
+    // Did the stone at `point` cut a bridge of `colour` that can still be saved?
+    bool cuts_bridge(Point point, int colour) const;
 
     void play(Point point, int colour);
 

@@ -133,9 +133,13 @@ struct Maker {
     std::unique_ptr<Player> (*make)(PlayerSpec&);
 };
 
-constexpr std::array<Maker, 6> kMakers{{
+constexpr std::array<Maker, 7> kMakers{{
     {"random", [](PlayerSpec&) -> std::unique_ptr<Player> { return std::make_unique<RandomPlayer>(); }},
     {"uct", [](PlayerSpec& spec) -> std::unique_ptr<Player> { return std::make_unique<UctPlayer>(spec); }},
+    {"mohex",
+     [](PlayerSpec& spec) -> std::unique_ptr<Player> {
+         return std::make_unique<MohexPlayer>(spec, Patterns::learned());
+     }},
     {"mohex-2011",
      [](PlayerSpec& spec) -> std::unique_ptr<Player> { return std::make_unique<MohexPlayer>(spec, Patterns::none()); }},
     {"resistance",
