@@ -467,6 +467,7 @@ bool MohexPlayer::play_without_search(const Board& board, Thought& thought) {
         return true;
     }
     if (root.open > 1) return false;
+    if (knowledge_after_ > 0 && knowledge_->winning_move(stones_, root_mover_)) thought.value = 1.0F;
     for (const std::uint32_t child : children)
         if (tree_.prior[child] >= 0.0F) play(child);
     return true;

@@ -28,6 +28,8 @@ private:
     Rows rows_of(const Set& set) const;
     Position position(const StoneRows& stones) const { return {g_, set_of(stones[0]), set_of(stones[1])}; }
     Position filled(const StoneRows& stones) const;
+    // Connections are for undecided positions: if fill-in completes a chain, the bare one.
+    Position undecided(const StoneRows& stones) const;
     Value evaluate(const Position& p, proof::Colour mover);
 
     proof::Geometry<W> g_;
@@ -70,6 +72,13 @@ typename NodeKnowledgeOf<W>::Position NodeKnowledgeOf<W>::filled(const StoneRows
 }
 
 template <int W>
+typename NodeKnowledgeOf<W>::Position NodeKnowledgeOf<W>::undecided(const StoneRows& stones) const {
+    const Position p = filled(stones);
+    const bool over = g_.joins(proof::kBlack, p.stones[0]) || g_.joins(proof::kWhite, p.stones[1]);
+    return over ? position(stones) : p;
+}
+
+template <int W>
 Value NodeKnowledgeOf<W>::fill(StoneRows& stones, int mover, Rows& candidates) {
     const Position p = filled(stones);
     stones = {rows_of(p.stones[0]), rows_of(p.stones[1])};
@@ -101,18 +110,24 @@ std::optional<Cell> NodeKnowledgeOf<W>::winning_move(const StoneRows& stones, in
     const auto colour = static_cast<proof::Colour>(mover);
     const Position raw = position(stones);
     const Position p = filled(stones);
-    if (evaluate(p, colour) != Value::win) return std::nullopt;
-    // The key of a connection lies in its carrier; a chain that fill-in completes is made real stone by stone. Where many
-    // moves win, the one that carries the most current ends the game soon.
-    const Set empty = raw.empty(g_);
-    const Set likely = (verdict_.proof.any() ? verdict_.proof : p.stones[mover]) & empty;
-    std::array<float, proof::Geometry<W>::kMaxCells> currents{};
-    proof::add_currents(g_, knowledge_.connect(p, colour, Stop::kNever), currents);
+    const Value value = evaluate(p, colour);
     std::vector<int> tries;
-    for (const Set& part : {likely, empty - likely}) {
-        const auto begin = static_cast<std::ptrdiff_t>(tries.size());
-        part.for_each([&](int cell) { tries.push_back(cell); });
-        std::stable_sort(tries.begin() + begin, tries.end(), [&](int a, int b) { return currents[a] > currents[b]; });
+    if (value == Value::win) {
+        // The key of a connection lies in its carrier; a chain that fill-in completes is made real stone by stone. Where
+        // many moves win, the one that carries the most current ends the game soon.
+        const Set empty = raw.empty(g_);
+        const Set likely = (verdict_.proof.any() ? verdict_.proof : p.stones[mover]) & empty;
+        std::array<float, proof::Geometry<W>::kMaxCells> currents{};
+        proof::add_currents(g_, knowledge_.connect(undecided(stones), colour, Stop::kNever), currents);
+        for (const Set& part : {likely, empty - likely}) {
+            const auto begin = static_cast<std::ptrdiff_t>(tries.size());
+            part.for_each([&](int cell) { tries.push_back(cell); });
+            std::stable_sort(tries.begin() + begin, tries.end(),
+                             [&](int a, int b) { return currents[a] > currents[b]; });
+        }
+    } else if (value == Value::open && verdict_.moves.size() == 1) {
+        // Of an only move the evaluation does not ask whether it wins.
+        tries = verdict_.moves;
     }
     for (const int cell : tries) {
         Position next = raw;
@@ -147,7 +162,7 @@ Value NodeKnowledgeOf<W>::weigh(const StoneRows& filled, int mover, float& score
 
 template <int W>
 void NodeKnowledgeOf<W>::order(const StoneRows& stones, std::vector<Cell>& cells) {
-    const Position p = filled(stones);
+    const Position p = undecided(stones);
     std::array<float, proof::Geometry<W>::kMaxCells> currents{};
     for (const proof::Colour colour : {proof::kBlack, proof::kWhite})
         proof::add_currents(g_, knowledge_.connect(p, colour, Stop::kNever), currents);
