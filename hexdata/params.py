@@ -83,6 +83,20 @@ class TrainParams(Model):
     seed: Seed
 
 
+class PatternsParams(Model):
+    """How the engine's pattern weights are learned, from games of their own."""
+
+    size: Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIZE, strict=True)]
+    games: GamesParams
+    min_count: Count
+    """A twelve-cell pattern that appears less often counts as its six-cell pattern."""
+    prior: Annotated[float, Field(gt=0)]
+    """Games that every pattern wins and loses against a strength of 1."""
+    passes: Count
+    cap: Annotated[float, Field(gt=0, le=1)]
+    """The share of far moves in playouts that are weaker than the cap of their strength."""
+
+
 class Campaign(Model):
     size: Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIZE, strict=True)]
     games: GamesParams
@@ -100,6 +114,7 @@ class Campaign(Model):
 class Params(Model):
     active: Annotated[list[str], Field(min_length=1)]
     campaigns: dict[str, Campaign]
+    patterns: PatternsParams | None = None
 
     @model_validator(mode="after")
     def active_exist(self) -> Self:

@@ -17,6 +17,8 @@ from hexdata.engine._core import (
     Reproof,
     Solution,
     keys,
+    load_patterns,
+    pattern_candidates,
     play_games,
     replay,
     reprove,
@@ -35,6 +37,8 @@ __all__ = [
     "Reproof",
     "Solution",
     "keys",
+    "load_patterns",
+    "pattern_candidates",
     "play_games",
     "replay",
     "reprove",
@@ -50,3 +54,5 @@ ENGINE_VERSION = int((Path(__file__).parent / "VERSION").read_text())
 
 KEY_SEED = 0x4865784461746131
 """The ASCII bytes of "HexData1"."""
+
+load_patterns((Path(__file__).parent / "patterns.bin").read_bytes())

@@ -70,7 +70,8 @@ class SearchResult(TypedDict):
     visit_counts: NDArray[np.uint32]
 
 def search(board: Board, player: str, seed: int) -> SearchResult:
-    """What a player of ``play_games`` thinks of one position, in a dict: the same as in a game at this ply.
+    """What a player of ``play_games`` thinks of one position, in a dict: the same as in a game at this ply, but for a
+    subtree that ``mohex`` would have kept from its move before.
 
     ``best`` is the move to play, ``value`` is -1 to 1 for the side to move.
     """
@@ -87,16 +88,43 @@ def play_games(
 ) -> dict[str, NDArray[Any]]:
     """One game per opening and seed (0 to 2**64 - 1) between two players, until a chain joins the sides.
 
-    Players: ``random``; ``uct:playouts=200-400,exploration=0.3`` (a range is drawn from for each move, one number is
-    fixed; exploration may be left out). The first ``dither_moves`` searched moves after the opening are drawn with
-    probability proportional to ``visits ** (1 / temperature)``; the others, and all at temperature 0, are the most
-    visited.
+    Players (a range like 200-400 is drawn from for each move, one number is fixed; seconds are of CPU time and, unlike
+    playouts and nodes, do not give the same game twice):
+
+    - ``random``
+    - ``uct:playouts=200-400``, optional ``exploration``
+    - ``mohex:playouts=1000`` or ``seconds=0.5``, optional ``rave`` (off: PUCT), ``reuse`` (of the subtree; counts
+      as playouts), ``early`` (stop when the leader is safe), ``extend`` (an unstable search by half), each on or off;
+      ``bias`` (weight of the prior), ``expand`` and ``knowledge`` (visits; 0 for no connections), ``noise`` (share of
+      Dirichlet noise at the root) and ``noise_shape``
+    - ``mohex-2011``: the same without pattern weights
+    - ``resistance`` looks one move ahead, ``resistance-4ply`` four, optional ``width``
+    - ``solver:nodes=10000`` or ``seconds=1``
+
+    The first ``dither_moves`` searched moves after the opening are drawn with probability proportional to ``visits **
+    (1 / temperature)``; the others, and all at temperature 0, are the most visited. Only players with visits are drawn
+    from.
 
     ``moves`` u16[M] and ``offsets`` i64[G + 1], openings included; ``winner`` u8[G]; ``ended_by`` u8[G] (0 chain, 1
-    proof, 2 resignation); ``budget`` u32[M] playouts, 0 for opening moves; ``root_value`` f32[M] from -1 to 1 for the
-    mover, 0 for opening moves; ``sampled`` u8[M], 1 where the move was drawn; ``visit_offsets`` i64[M + 1],
+    proof, 2 resignation); ``budget`` u32[M] playouts or positions that were spent, 0 for opening moves and for moves
+    without search; ``root_value`` f32[M] from -1 to 1 for the mover, 0 for opening moves, exactly 1 and -1 where
+    there is a proof; ``sampled`` u8[M], 1 where the move was drawn; ``visit_offsets`` i64[M + 1],
     ``visit_cells`` u16[V] in rising order for each move and ``visit_counts`` u32[V].
     """
+
+def pattern_candidates(
+    size: int, moves: NDArray[np.uint16], offsets: NDArray[np.int64], filled: bool
+) -> dict[str, NDArray[Any]]:
+    """The candidate moves of every position before each move of games in which Black moves first, as pattern codes.
+
+    ``offsets`` i64[M + 1]; ``cells`` u16[C], rising in each position; ``codes`` u32[C]: the twelve cells around, two
+    bits each, canonical for the mover, bit 24 set near the last move; ``bridge`` u8[M], 1 if the last move cut a bridge
+    of the mover. If ``filled``, candidates and codes are those of a tree node: fill-in is done, and moves that need not
+    be tried are left out. Else those of a playout: every cell that is not dead. ValueError names an illegal move.
+    """
+
+def load_patterns(file: bytes) -> None:
+    """Give players that are made from now on these pattern weights; ValueError if they are malformed."""
 
 class Solution:
     """What is proved of a position. Unknown is never a guess: a limit ended the search first."""

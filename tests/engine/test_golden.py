@@ -16,13 +16,26 @@ import pytest
 from hexdata.engine import ENGINE_VERSION, play_games, solve_batch
 
 GOLDEN = Path(__file__).parent / "golden.json"
-PLAYERS = ["random", "uct:playouts=200-400"]
+# Size, games and temperature of each part of a player's 50 games.
+PARTS = ((3, 10, 1.0), (6, 20, 0.5), (9, 15, 1.0), (13, 5, 2.0))
+# For players whose moves cost tens of milliseconds on larger boards.
+SMALL_PARTS = ((3, 10, 1.0), (4, 20, 1.0), (5, 15, 1.0), (6, 5, 1.0))
+PLAYERS = {
+    "random": PARTS,
+    "uct:playouts=200-400": PARTS,
+    "mohex:playouts=100-200": PARTS,
+    "mohex:playouts=100,rave=off,reuse=off,early=off,extend=off,knowledge=0,noise=0.25": PARTS,
+    "mohex-2011:playouts=100-200": PARTS,
+    "resistance": SMALL_PARTS,
+    "resistance-4ply:width=4": SMALL_PARTS,
+    "solver:nodes=100": SMALL_PARTS,
+}
 
 
 def games_hash(player: str) -> str:
     """50 games, over several sizes, openings and temperatures, and every column that they have."""
     digest = hashlib.sha256()
-    for size, count, temperature in ((3, 10, 1.0), (6, 20, 0.5), (9, 15, 1.0), (13, 5, 2.0)):
+    for size, count, temperature in PLAYERS[player]:
         openings = [[game % (size * size)] if game % 2 else [] for game in range(count)]
         games = play_games(size, player, player, openings, range(count), dither_moves=4, temperature=temperature)
         for name in sorted(games):

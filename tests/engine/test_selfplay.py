@@ -232,8 +232,8 @@ def test_uct_beats_random_and_fewer_playouts() -> None:
 @pytest.mark.parametrize(
     ("player", "sentence"),
     [
-        ("mcts", r"unknown player 'mcts' \(expected: random, uct\)"),
-        ("", r"unknown player '' \(expected: random, uct\)"),
+        ("mcts", r"unknown player 'mcts' \(expected: random, uct, mohex"),
+        ("", r"unknown player '' \(expected: random, uct, mohex"),
         ("uct", "player 'uct': parameter 'playouts' is missing"),
         ("uct:", "player 'uct:': '' is not of the form name=value"),
         ("uct:playouts", "player 'uct:playouts': 'playouts' is not of the form name=value"),

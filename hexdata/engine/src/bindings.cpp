@@ -13,6 +13,8 @@
 
 #include "batch.hpp"
 #include "board.hpp"
+#include "pattern_candidates.hpp"
+#include "patterns.hpp"
 #include "selfplay.hpp"
 
 namespace nb = nanobind;
@@ -177,6 +179,23 @@ nb::dict play_games_of(int size, const std::string& black, const std::string& wh
     return result;
 }
 
+nb::dict pattern_candidates_of(int size, const Moves& moves, const Offsets& offsets, bool filled) {
+    PatternCandidates found = [&] {
+        const nb::gil_scoped_release release;
+        return pattern_candidates(size, {moves.data(), moves.shape(0)}, {offsets.data(), offsets.shape(0)}, filled);
+    }();
+    nb::dict result;
+    result["offsets"] = to_numpy(std::move(found.offsets));
+    result["cells"] = to_numpy(std::move(found.cells));
+    result["codes"] = to_numpy(std::move(found.codes));
+    result["bridge"] = to_numpy(std::move(found.bridge));
+    return result;
+}
+
+void load_patterns(const nb::bytes& file) {
+    Patterns::load({static_cast<const std::uint8_t*>(file.data()), file.size()});
+}
+
 }  // namespace
 
 void bind_auditor(nb::module_& m);
@@ -218,6 +237,9 @@ NB_MODULE(_core, m) {
     m.def("search", &search, nb::arg("board"), nb::arg("player"), nb::arg("seed"));
     m.def("play_games", &play_games_of, nb::arg("size"), nb::arg("black"), nb::arg("white"), nb::arg("openings"),
           nb::arg("seeds"), nb::kw_only(), nb::arg("dither_moves"), nb::arg("temperature"));
+    m.def("pattern_candidates", &pattern_candidates_of, nb::arg("size"), nb::arg("moves"), nb::arg("offsets"),
+          nb::arg("filled"));
+    m.def("load_patterns", &load_patterns, nb::arg("file"));
     bind_auditor(m);
     bind_solver(m);
 }

@@ -1,9 +1,13 @@
 #include "player.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <stdexcept>
 
+#include "mohex.hpp"
+#include "resistance_player.hpp"
+#include "solver_player.hpp"
 #include "uct.hpp"
 
 namespace hexdata {
@@ -53,8 +57,17 @@ PlayerSpec::PlayerSpec(std::string_view text) : text_(text) {
 
 void PlayerSpec::refuse(const std::string& why) const { throw std::invalid_argument("player '" + text_ + "': " + why); }
 
+void PlayerSpec::know(std::string_view key) {
+    if (std::ranges::find(known_, key) == known_.end()) known_.emplace_back(key);
+}
+
+bool PlayerSpec::has(std::string_view key) {
+    know(key);
+    return std::ranges::find(parameters_, key, &std::pair<std::string, std::string>::first) != parameters_.end();
+}
+
 bool PlayerSpec::take(std::string_view key, std::string& value) {
-    known_.emplace_back(key);
+    know(key);
     const auto found = std::ranges::find(parameters_, key, &std::pair<std::string, std::string>::first);
     if (found == parameters_.end()) return false;
     value = found->second;
@@ -77,6 +90,25 @@ PlayerSpec::Range PlayerSpec::take_range(std::string_view key, std::uint32_t lea
     return range;
 }
 
+std::uint32_t PlayerSpec::take_count(std::string_view key, std::uint32_t standard, std::uint32_t least,
+                                     std::uint32_t most) {
+    std::string value;
+    if (!take(key, value)) return standard;
+    std::uint32_t number = 0;
+    if (!parse(std::string_view(value), number) || number < least || number > most)
+        refuse("parameter '" + std::string(key) + "' must be a whole number from " + std::to_string(least) + " to " +
+               std::to_string(most) + ", not '" + value + "'");
+    return number;
+}
+
+bool PlayerSpec::take_switch(std::string_view key, bool standard) {
+    std::string value;
+    if (!take(key, value)) return standard;
+    if (value != "on" && value != "off")
+        refuse("parameter '" + std::string(key) + "' must be on or off, not '" + value + "'");
+    return value == "on";
+}
+
 double PlayerSpec::take_number(std::string_view key, double standard, double least, double most) {
     std::string value;
     if (!take(key, value)) return standard;
@@ -94,15 +126,40 @@ void PlayerSpec::finish() const {
     refuse("unknown parameter '" + parameters_.front().first + "' (expected: " + known + ")");
 }
 
+namespace {
+
+struct Maker {
+    std::string_view name;
+    std::unique_ptr<Player> (*make)(PlayerSpec&);
+};
+
+constexpr std::array<Maker, 7> kMakers{{
+    {"random", [](PlayerSpec&) -> std::unique_ptr<Player> { return std::make_unique<RandomPlayer>(); }},
+    {"uct", [](PlayerSpec& spec) -> std::unique_ptr<Player> { return std::make_unique<UctPlayer>(spec); }},
+    {"mohex",
+     [](PlayerSpec& spec) -> std::unique_ptr<Player> {
+         return std::make_unique<MohexPlayer>(spec, Patterns::learned());
+     }},
+    {"mohex-2011",
+     [](PlayerSpec& spec) -> std::unique_ptr<Player> { return std::make_unique<MohexPlayer>(spec, Patterns::none()); }},
+    {"resistance",
+     [](PlayerSpec& spec) -> std::unique_ptr<Player> { return std::make_unique<ResistancePlayer>(spec, 1); }},
+    {"resistance-4ply",
+     [](PlayerSpec& spec) -> std::unique_ptr<Player> { return std::make_unique<ResistancePlayer>(spec, 4); }},
+    {"solver", [](PlayerSpec& spec) -> std::unique_ptr<Player> { return std::make_unique<SolverPlayer>(spec); }},
+}};
+
+}  // namespace
+
 std::unique_ptr<Player> make_player(std::string_view text) {
     PlayerSpec spec(text);
-    std::unique_ptr<Player> player;
-    if (spec.name() == "random")
-        player = std::make_unique<RandomPlayer>();
-    else if (spec.name() == "uct")
-        player = std::make_unique<UctPlayer>(spec);
-    else
-        throw std::invalid_argument("unknown player '" + spec.name() + "' (expected: random, uct)");
+    const auto maker = std::ranges::find(kMakers, spec.name(), &Maker::name);
+    if (maker == kMakers.end()) {
+        std::string names;
+        for (const Maker& known : kMakers) names.append(names.empty() ? "" : ", ").append(known.name);
+        throw std::invalid_argument("unknown player '" + spec.name() + "' (expected: " + names + ")");
+    }
+    std::unique_ptr<Player> player = maker->make(spec);
     spec.finish();
     return player;
 }

@@ -1,5 +1,5 @@
-// Players by name: `random`, `uct:playouts=200-400,exploration=0.3`. A new player is one class and one branch of
-// make_player.
+// Players by name: `random`, `uct:playouts=200-400,exploration=0.3`, `mohex:seconds=0.5`. A new player is one class and one
+// line of the list in player.cpp.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Visits {
 // What a player thinks of a position. Reused from move to move to keep its memory.
 struct Thought {
     Cell best = 0;
-    std::uint32_t budget = 0;    // playouts that were to be spent
+    std::uint32_t budget = 0;    // playouts, or positions looked at; 0 if the move needed no search
     float value = 0;             // -1..1 for the side to move
     std::vector<Visits> visits;  // by cell, those that were visited; empty if the player does not search
 };
@@ -34,7 +34,10 @@ using Poll = std::function<void()>;
 class Player {
 public:
     virtual ~Player() = default;
-    // The board is not decided. All chance comes from rng, so that the thought is a function of the arguments.
+    // Called before the first thought of each game: what a player remembers never goes from one game to the next.
+    virtual void new_game() {}
+    // The board is not decided. All chance comes from rng, so that the thought is a function of the arguments and of the
+    // thoughts before it in the same game.
     virtual void think(const Board& board, Rng& rng, const Poll& poll, Thought& thought) = 0;
 };
 
@@ -54,11 +57,17 @@ public:
     const std::string& name() const { return name_; }
     // `400` or `200-400`, in least..most.
     Range take_range(std::string_view key, std::uint32_t least, std::uint32_t most);
+    std::uint32_t take_count(std::string_view key, std::uint32_t standard, std::uint32_t least, std::uint32_t most);
     double take_number(std::string_view key, double standard, double least, double most);
+    // `on` or `off`.
+    bool take_switch(std::string_view key, bool standard);
+    bool has(std::string_view key);
+    // Throws std::invalid_argument: the player's text and why it is wrong.
+    [[noreturn]] void refuse(const std::string& why) const;
     void finish() const;
 
 private:
-    [[noreturn]] void refuse(const std::string& why) const;
+    void know(std::string_view key);
     bool take(std::string_view key, std::string& value);
 
     std::string text_;

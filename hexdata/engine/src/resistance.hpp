@@ -9,9 +9,10 @@
 
 namespace hexdata::proof {
 
-// Adds each empty cell's share of the current to score[cell]. Plain IEEE float arithmetic in a fixed order.
+// Adds each empty cell's share of the current to score[cell] and returns the conductance between the edges. Plain IEEE
+// float arithmetic in a fixed order.
 template <int W>
-void add_currents(const Geometry<W>& g, const Connections<W>& connections, std::array<float, Geometry<W>::kMaxCells>& score) {
+float add_currents(const Geometry<W>& g, const Connections<W>& connections, std::array<float, Geometry<W>::kMaxCells>& score) {
   constexpr int kMaxEnds = Connections<W>::kMaxEnds;
   const int source = g.cells, sink = g.cells + 1;
   struct Link {
@@ -38,7 +39,7 @@ void add_currents(const Geometry<W>& g, const Connections<W>& connections, std::
         end_of_row[n++] = static_cast<int16_t>(e);
       }
   });
-  if (n == 0) return;
+  if (n == 0) return 0;
   // Kirchhoff's law at every endpoint other than the edges; the source at voltage 1, the sink at 0.
   matrix.assign(size_t(n) * n, 0.0f);
   std::vector<float> v(n, 0.0f);
@@ -76,7 +77,7 @@ void add_currents(const Geometry<W>& g, const Connections<W>& connections, std::
   float total = 0;
   for (const Link& l : links)
     if (l.x == source || l.y == source) total += l.g * (1.0f - voltage(l.x == source ? l.y : l.x));
-  if (total <= 0) return;
+  if (total <= 0) return 0;
   const float scale = 0.5f / total;
   for (const Link& l : links) {
     float current = l.g * (voltage(l.x) - voltage(l.y)) * scale;
@@ -84,6 +85,7 @@ void add_currents(const Geometry<W>& g, const Connections<W>& connections, std::
     if (l.x < source && connections.is_empty_end(l.x)) score[l.x] += current;
     if (l.y < source && connections.is_empty_end(l.y)) score[l.y] += current;
   }
+  return total;
 }
 
 }  // namespace hexdata::proof

@@ -95,6 +95,7 @@ GameRecords play_games(int size, const std::string& black, const std::string& wh
     for (std::size_t game = 0; game < openings.size(); ++game) {
         Board board(size);
         play_opening(board, openings[game], game);
+        for (const auto& player : players) player->new_game();
         for (const Cell move : board.moves()) append_move(records, move, nothing, false);
         while (!board.winner()) {
             poll();

@@ -1,0 +1,3 @@
+#include "node_knowledge_of.hpp"
+
+template class hexdata::NodeKnowledgeOf<2>;

@@ -1,0 +1,26 @@
+// The `solver` player: plays a proved win if it finds one within its budget, else the move with the most current.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "node_knowledge.hpp"
+#include "player.hpp"
+
+namespace hexdata {
+
+class SolverPlayer final : public Player {
+public:
+    // Takes `nodes` or `seconds` out of spec; one of them must be there.
+    explicit SolverPlayer(PlayerSpec& spec);
+
+    void think(const Board& board, Rng& rng, const Poll& poll, Thought& thought) override;
+
+private:
+    std::uint32_t nodes_ = 0;
+    double seconds_ = 0.0;
+    int size_ = 0;
+    std::unique_ptr<NodeKnowledge> knowledge_;
+};
+
+}  // namespace hexdata
