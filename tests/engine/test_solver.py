@@ -148,6 +148,49 @@ def test_one_thread_is_deterministic_and_threads_change_nothing() -> None:
             assert (x.nodes, x.expansions) == (y.nodes, y.expansions)
 
 
+def answer(solution: _core.Solution) -> tuple[str, list[int], list[int]]:
+    return solution.winner, solution.winning_moves, solution.losing_moves
+
+
+def test_two_threads_on_one_position_agree_with_one() -> None:
+    rng = random.Random(8)
+    for _ in range(12):
+        cells = rng.sample(range(36), 6)
+        alone, together = (_core.solve(6, cells[::2], cells[1::2], "black", all_moves=True, threads=t) for t in (1, 2))
+        assert answer(alone) == answer(together)
+
+
+def test_a_batch_uses_what_it_proved_of_the_next_positions() -> None:
+    """6x6 positions together with all positions after them: no visit for a won one, and every label and proof right."""
+    rng = random.Random(11)
+    for _ in range(6):
+        cells = rng.sample(range(36), 8)
+        black, white = cells[::2], cells[1::2]
+        alone = _core.solve(6, black, white, "black", all_moves=True)
+        after = [c for c in range(36) if c not in cells]
+        batch = [(black, white, "black"), *(([*black, c], white, "white") for c in after)]
+        for threads in (1, 2):
+            root, *children = _core.solve_batch(6, batch, all_moves=True, threads=threads)
+            assert answer(root) == answer(alone)
+            won = [c for c, found in zip(after, children, strict=True) if found.winner == "black"]
+            assert won == root.winning_moves
+            assert root.nodes <= (0 if won else alone.nodes)
+            held = np.full(36, brute.WHITE if won else brute.BLACK, np.uint8)
+            held[root.proof] = 0
+            held[black], held[white] = brute.BLACK, brute.WHITE
+            assert _core.solve(6, *brute.stones(held), "black").winner == root.winner
+
+
+@pytest.mark.parametrize("parameters", [{"incremental": 1}, {"leaf_distance": 1}, {"edge_midpoints": 1}])
+def test_other_parameters_prove_the_same(parameters: dict[str, float]) -> None:
+    rng = random.Random(9)
+    positions = [(s[:4], s[4:], "black") for s in (rng.sample(range(36), 8) for _ in range(40))]
+    usual = _core.solve_batch(6, positions, all_moves=True)
+    other = _core.solve_batch(6, positions, all_moves=True, parameters=parameters)
+    assert [answer(s) for s in usual] == [answer(s) for s in other]
+    assert any(a.nodes != b.nodes for a, b in zip(usual, other, strict=True))
+
+
 @pytest.mark.parametrize("table_mb", [0.0625, 0.0001])
 def test_an_overfull_table_still_ends_right(table_mb: float) -> None:
     entries = checks.run("table", int(table_mb * 2**20))["entries"]
