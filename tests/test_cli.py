@@ -588,7 +588,8 @@ from hexdata import cli, engine
 
 def announced(work):
     def run(*arguments, **options):
-        print("at work", file=sys.stderr, flush=True)
+        sys.stderr.write("at work\\n")  # one write: two threads may say it at once
+        sys.stderr.flush()
         return work(*arguments, **options)
     return run
 

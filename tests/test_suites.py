@@ -41,7 +41,7 @@ def test_drawn_positions_are_distinct_undecided_and_in_range() -> None:
 
 
 def test_too_many_are_refused() -> None:
-    few = PARAMS.model_copy(update={"positions": 10_000, "min_stones": 0, "max_stones": 1})
+    few = PARAMS.model_copy(update={"positions": 50, "min_stones": 0, "max_stones": 1})
     with pytest.raises(BadParams, match=r"suite\.positions: only \d+ distinct undecided 2x2 positions"):
         suites.draw_positions(2, few)
 

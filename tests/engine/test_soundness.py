@@ -42,7 +42,7 @@ def test_random_5x5_positions_at_length() -> None:
     assert checks.run("random", 5, 20_000)["positions"] == 20_000
 
 
-@pytest.mark.parametrize("sequences", [600, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("sequences", [150, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_connections_follow_stones_and_undo(sequences: int) -> None:
     """Undo restores all of it; without limits the carriers are those of a build from nothing; with limits they hold."""
     counts = checks.run("connections", 1, sequences)

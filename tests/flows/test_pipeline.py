@@ -52,6 +52,7 @@ def test_a_second_run_has_nothing_to_do(clone: Path) -> None:
     assert "Prefect server" not in done.stdout, "a server was started for nothing"
 
 
+@pytest.mark.slow
 def test_more_epochs_rerun_training_and_what_stands_on_it(clone: Path, server: str) -> None:
     edit(clone, "epochs: 2", "epochs: 1")
     done = run(clone, "dvc", "repro", PREFECT_API_URL=server)
