@@ -178,7 +178,10 @@ def solve_batch(
     table_mb: int = 64,
     threads: int = 1,
 ) -> list[Solution]:
-    """``solve`` for (black, white, to_move) each from an empty table; threads share out the positions."""
+    """``solve`` for (black, white, to_move), each from an empty table of ``table_mb`` per thread.
+
+    Threads share out the positions; what is proved of a position is used for those one move before it.
+    """
 
 REPROVE_MOST_EMPTY: int
 """The most empty cells that ``reprove`` takes."""
