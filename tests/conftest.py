@@ -1,5 +1,6 @@
 """Small real artifacts that several tests read, made once a run by the library itself."""
 
+import signal
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,9 @@ from hexdata.params import GamesParams
 from hexdata.records import read_folder, write_whole
 
 pin_kernels()  # before any test imports torch
+
+# A shell starts background jobs with SIGINT ignored, and their children inherit it: tests of Ctrl-C need it back.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("no clock", deadline=None)  # a busy machine is not a fault, nor are the sanitizers
 settings.load_profile("no clock")
