@@ -13,7 +13,7 @@ from hexdata.records import read_folder, read_table, remove_others, write_json
 
 
 def check(campaign: Campaign) -> None:
-    generate.check_player(campaign.size, campaign.games)
+    generate.check_games(campaign.size, campaign.games)
 
 
 @flow(name="games", task_runner=RUNNER)

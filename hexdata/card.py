@@ -76,8 +76,8 @@ class Release:
     def description(self) -> str:
         return (
             f"{self.games.games:,} games of Hex on a {self.params.size}x{self.params.size} board, played by tree "
-            f"search ({self.params.games.player}); {self.examples.unique:,} positions that are unique up to symmetry, "
-            f"split without leaks; {self.suite.proved:,} positions whose winner is proved."
+            f"search ({', '.join(self.params.games.players)}); {self.examples.unique:,} positions that are unique up "
+            f"to symmetry, split without leaks; {self.suite.proved:,} positions whose winner is proved."
         )
 
     def of(self, configuration: str) -> list[ReleasedFile]:
@@ -295,9 +295,12 @@ def _made(release: Release) -> list[str]:
         if games.dither_moves
         else "Every searched move is the most visited one."
     )
+    who = "both sides " if len(games.players) == 1 else "each with both colours against each of the others: "
+    who += ", ".join(f"`{player}`" for player in games.players)
+    end = f" A game ends once the solver decides it within {games.end_nodes:,} nodes." if games.end_nodes else ""
     steps = [
-        f"**Games**: {games.shards} shards of {games.per_shard} games, both sides `{games.player}`, openings "
-        f"`{games.openings}`, seed {games.seed}. {dither}",
+        f"**Games**: {games.shards} shards of {games.per_shard} games, {who}, openings "
+        f"`{games.openings}`, seed {games.seed}. {dither}{end}",
         "**Examples**: every position before a searched move. Its four symmetric images (half-turn; transpose with "
         "colours swapped) become one row, which sums what all games say of it and stores the image in which Black "
         "moved first.",

@@ -5,16 +5,19 @@ and a shard that is already there is never made again.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
 
 from hexdata import engine
-from hexdata.openings import Scheme, sweep
+from hexdata.openings import BadOpenings, Opening, Scheme, check_scheme, listed_openings, opening_of, parse_scheme
 from hexdata.params import BadParams, GamesParams
 from hexdata.records import SCHEMA_VERSION, games_schema, params_hash, table_bytes
+from hexdata.shards import Made
 
 WINNERS = ("black", "white")
 ENDINGS = ("chain", "proof", "resign")
@@ -28,11 +31,14 @@ class Shard:
     number: int
     size: int
     per_shard: int
-    player: str
-    openings: Scheme
+    player: str | tuple[str, ...]
+    openings: str
     dither_moves: int
     temperature: float
     seed: int
+    end_nodes: int = 0
+    starts: tuple[Opening, ...] = ()
+    """The openings of its games, if they come from a file or from proofs: workers share no files."""
 
     @property
     def name(self) -> str:
@@ -40,20 +46,53 @@ class Shard:
 
     def key(self) -> str:
         """What the rows depend on; a shard with another key on disk is another campaign's."""
-        return params_hash({**asdict(self), "engine": engine.ENGINE_VERSION, "schema": SCHEMA_VERSION})
+        rows = asdict(self)
+        # knobs that came later are left out at their defaults, so that shards which were made before them stay
+        for name, default in (("end_nodes", 0), ("starts", ())):
+            if rows[name] == default:
+                del rows[name]
+        return params_hash({**rows, "engine": engine.ENGINE_VERSION, "schema": SCHEMA_VERSION})
+
+    @property
+    def games(self) -> range:
+        """The numbers of its games within the campaign."""
+        return range(self.number * self.per_shard, (self.number + 1) * self.per_shard)
 
 
 def shards(campaign: str, size: int, params: GamesParams) -> list[Shard]:
     knobs = params.model_dump(exclude={"shards"})
-    return [Shard(campaign=campaign, number=number, size=size, **knobs) for number in range(params.shards)]
+    found = [Shard(campaign=campaign, number=number, size=size, **knobs) for number in range(params.shards)]
+    scheme = parse_scheme(params.openings)
+    if scheme.is_listed:
+        listed = listed_openings(scheme, size)
+        found = [replace(shard, starts=tuple(starts_of(shard, scheme, listed))) for shard in found]
+    return found
 
 
-def check_player(size: int, params: GamesParams) -> None:
-    """Refuse a player that the engine does not know before anything is touched."""
+def check_games(size: int, params: GamesParams) -> None:
+    """Refuse players that nobody knows and openings that the board has not, before anything is touched."""
+    for player in params.players:
+        try:
+            engine.play_games(size, player, player, [], [], dither_moves=0, temperature=1.0)
+        except ValueError as error:
+            raise BadParams(f"games.player: {error}") from None
     try:
-        engine.play_games(size, params.player, params.player, [], [], dither_moves=0, temperature=1.0)
-    except ValueError as error:
-        raise BadParams(f"games.player: {error}") from None
+        check_scheme(params.openings, size)
+    except BadOpenings as error:
+        raise BadParams(f"games.openings: {error}") from None
+
+
+def pairings(player: str | Sequence[str]) -> list[tuple[str, str]]:
+    """Black and White of the games that a turn of the openings takes: each pair of players, with both colours."""
+    if isinstance(player, str):
+        return [(player, player)]
+    return [pair for a, b in combinations(player, 2) for pair in ((a, b), (b, a))]
+
+
+def starts_of(shard: Shard, scheme: Scheme, listed: Sequence[Opening] = ()) -> list[Opening]:
+    """The openings of the shard's games: all pairings of a turn start from the same one."""
+    turn = len(pairings(shard.player))
+    return [opening_of(scheme, shard.size, shard.seed, game // turn, listed) for game in shard.games]
 
 
 def game_seeds(seed: int, first: int, count: int) -> list[int]:
@@ -66,24 +105,44 @@ def game_seeds(seed: int, first: int, count: int) -> list[int]:
 
 def make_shard(shard: Shard) -> bytes:
     """Play the shard's games and return its Parquet file."""
-    first = shard.number * shard.per_shard
-    starts = sweep(shard.openings, shard.size, first, shard.per_shard)
-    seeds = game_seeds(shard.seed, first, shard.per_shard)
-    played = engine.play_games(
-        shard.size,
-        shard.player,
-        shard.player,
-        [list(start) for start in starts],
-        seeds,
-        dither_moves=shard.dither_moves,
-        temperature=shard.temperature,
-    )
-    table = games_table(shard, [len(start) for start in starts], seeds, played)
-    return table_bytes(table, "games", {"key": shard.key(), "campaign": shard.campaign})
+    return play_shard(shard).content
+
+
+def play_shard(shard: Shard) -> Made:
+    """Play the shard's games: its Parquet file, and what there is to tell of them."""
+    starts = shard.starts or starts_of(shard, parse_scheme(shard.openings))
+    seeds = game_seeds(shard.seed, shard.games[0], shard.per_shard)
+    sides = pairings(shard.player)
+    tables, order, discarded = [], [], 0
+    for index, (black, white) in enumerate(sides):
+        mine = [at for at, game in enumerate(shard.games) if game % len(sides) == index]
+        played = engine.play_games(
+            shard.size,
+            black,
+            white,
+            [list(starts[at]) for at in mine],
+            [seeds[at] for at in mine],
+            dither_moves=shard.dither_moves,
+            temperature=shard.temperature,
+            end_nodes=shard.end_nodes,
+        )
+        lengths = [len(starts[at]) for at in mine]
+        tables.append(games_table(shard, black, white, lengths, [seeds[at] for at in mine], played))
+        order += mine
+    table = tables[0]
+    if len(tables) > 1:
+        table = pa.concat_tables(tables).take(np.argsort(order)).combine_chunks()
+    content = table_bytes(table, "games", {"key": shard.key(), "campaign": shard.campaign})
+    return Made(content, {**notes_of(table), "discarded": discarded})
 
 
 def games_table(
-    shard: Shard, opening_lengths: Sequence[int], seeds: Sequence[int], played: dict[str, np.ndarray]
+    shard: Shard,
+    black: str,
+    white: str,
+    opening_lengths: Sequence[int],
+    seeds: Sequence[int],
+    played: dict[str, np.ndarray],
 ) -> pa.Table:
     offsets, count = played["offsets"], len(seeds)
 
@@ -101,7 +160,9 @@ def games_table(
         ],
         fields=list(visit_kind),
     )
-    ids = [_game_id(shard, seed, played["moves"][offsets[game] : offsets[game + 1]]) for game, seed in enumerate(seeds)]
+    who = black if black == white else f"{black} {white}"
+    provenance = [f"{shard.campaign} {shard.size} {who} {seed} {engine.ENGINE_VERSION} " for seed in seeds]
+    ids = [_game_id(text, played["moves"][offsets[game] : offsets[game + 1]]) for game, text in enumerate(provenance)]
     columns = {
         "game_id": pa.array(ids, pa.binary(16)),
         "campaign": pa.array([shard.campaign] * count),
@@ -112,8 +173,8 @@ def games_table(
         "winner": pa.array([WINNERS[w] for w in played["winner"]]),
         "ended_by": pa.array([ENDINGS[e] for e in played["ended_by"]]),
         "swapped": pa.array([False] * count),
-        "black": pa.array([shard.player] * count),
-        "white": pa.array([shard.player] * count),
+        "black": pa.array([black] * count),
+        "white": pa.array([white] * count),
         "seed": pa.array(seeds, pa.uint64()),
         "budget": per_move(pa.array(played["budget"]), kinds["budget"]),
         "root_value": per_move(pa.array(played["root_value"]), kinds["root_value"]),
@@ -125,9 +186,21 @@ def games_table(
     return pa.table([columns[field.name] for field in schema], schema=schema)
 
 
-def _game_id(shard: Shard, seed: int, moves: np.ndarray) -> bytes:
-    provenance = f"{shard.campaign} {shard.size} {shard.player} {seed} {engine.ENGINE_VERSION} "
+def _game_id(provenance: str, moves: np.ndarray) -> bytes:
     return hashlib.sha256(provenance.encode() + moves.astype("<u2").tobytes()).digest()[:16]
+
+
+def notes_of(table: pa.Table) -> dict[str, int]:
+    """What progress tells of games: how many, their searched positions and playouts, and how they ended."""
+    budget = table.column("budget").combine_chunks().flatten().to_numpy()
+    plies = int(table.column("moves").combine_chunks().value_lengths().to_numpy().sum())
+    endings = Counter(table.column("ended_by").to_pylist())
+    return {
+        "games": table.num_rows,
+        "positions": plies - int(table.column("opening_length").to_numpy().sum()),
+        "playouts": int(budget.sum(dtype=np.uint64)),
+        **{name: endings[name] for name in ENDINGS if endings[name]},
+    }
 
 
 def games_metrics(table: pa.Table) -> dict[str, object]:
@@ -135,7 +208,7 @@ def games_metrics(table: pa.Table) -> dict[str, object]:
     endings = table.column("ended_by").to_pylist()
     lengths = table.column("moves").combine_chunks().value_lengths().to_numpy()
     openings = table.column("opening_length").to_numpy()
-    return {
+    figures: dict[str, object] = {
         "games": len(winners),
         "black_wins": winners.count("black"),
         "white_wins": winners.count("white"),
@@ -143,3 +216,16 @@ def games_metrics(table: pa.Table) -> dict[str, object]:
         "positions": int(lengths.sum()) - int(openings.sum()),
         "ended_by": {name: endings.count(name) for name in ENDINGS if name in endings},
     }
+    sides = list(zip(table.column("black").to_pylist(), table.column("white").to_pylist(), strict=True))
+    if any(black != white for black, white in sides):
+        figures["pairings"] = [
+            {
+                "black": black,
+                "white": white,
+                "games": len(rows := [row for row, pair in enumerate(sides) if pair == (black, white)]),
+                "black_wins": sum(winners[row] == "black" for row in rows),
+                "plies": int(lengths[rows].sum()),
+            }
+            for black, white in sorted(set(sides))
+        ]
+    return figures

@@ -6,15 +6,21 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hexdata.board import MAX_SIZE, MIN_SIZE
 from hexdata.errors import BadInput
+from hexdata.openings import parse_scheme
 
 Count = Annotated[int, Field(gt=0, strict=True)]
 Natural = Annotated[int, Field(ge=0, strict=True)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+def _known_scheme(text: str) -> str:
+    parse_scheme(text)
+    return text
 
 
 class BadParams(BadInput):
@@ -29,12 +35,26 @@ class GamesParams(Model):
     shards: Count
     """The only number of a campaign that may grow without remaking what exists."""
     per_shard: Count
-    player: str
-    openings: Literal["empty", "one-stone", "two-stone"]
+    player: str | Annotated[tuple[str, ...], Field(min_length=2)]
+    """One plays itself; of several, each plays each with both colours from every opening."""
+    openings: Annotated[str, AfterValidator(_known_scheme)]
+    """A scheme of `hexdata.openings`."""
     dither_moves: Natural
     """The first n searched moves of a game are drawn from the visit counts."""
     temperature: Annotated[float, Field(gt=0)]
     seed: Seed
+    end_nodes: Natural = 0
+    """Before each move the solver may spend this many nodes; what it decides ends there. 0: play until a chain."""
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        return (self.player,) if isinstance(self.player, str) else self.player
+
+    @model_validator(mode="after")
+    def players_differ(self) -> Self:
+        if len(set(self.players)) < len(self.players):
+            raise ValueError("player names one of them twice")
+        return self
 
 
 class DatasetParams(Model):

@@ -6,7 +6,8 @@ depend on), its rows' hash and its encoding must all agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -23,6 +24,14 @@ class Shard(Protocol):
 
     def key(self) -> str:
         """A hash of everything that its rows depend on."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a worker returns: the shard's file, and figures for whoever watches. They are not part of any artifact."""
+
+    content: bytes
+    notes: Mapping[str, int] = field(default_factory=dict)
 
 
 S = TypeVar("S", bound=Shard)

@@ -1,27 +1,18 @@
 """Shards are pure functions of params and number, and only the true ones are kept."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from hexdata import generate
+from hexdata import engine, generate
 from hexdata.board import Position
-from hexdata.openings import openings, sweep
 from hexdata.params import BadParams
 from hexdata.records import read_table
 from hexdata.shards import is_finished, unfinished
 from tests.conftest import SMALL_GAMES
-
-
-def test_openings_count() -> None:
-    assert openings("empty", 6) == [()]
-    assert len(openings("one-stone", 6)) == 36
-    assert len(openings("two-stone", 6)) == 36 * 35
-
-
-def test_a_sweep_goes_round() -> None:
-    assert sweep("one-stone", 2, 3, 4) == [(3,), (0,), (1,), (2,)]
 
 
 def test_a_shard_is_the_same_twice_and_another_number_is_another_shard(small_shards: list[generate.Shard]) -> None:
@@ -53,7 +44,16 @@ def test_every_knob_but_the_number_of_shards_is_in_the_key() -> None:
 
     plain = key()
     assert key(shards=9) == plain
-    for change in ({"per_shard": 41}, {"seed": 8}, {"player": "uct:playouts=20"}, {"temperature": 0.5}):
+    changes: list[dict[str, object]] = [
+        {"per_shard": 41},
+        {"seed": 8},
+        {"player": "uct:playouts=20"},
+        {"player": ("uct:playouts=20-40", "random")},
+        {"temperature": 0.5},
+        {"openings": "A1"},
+        {"end_nodes": 10},
+    ]
+    for change in changes:
         assert key(**change) != plain
     assert generate.shards("other", 5, SMALL_GAMES)[0].key() != plain
     assert generate.shards("small", 6, SMALL_GAMES)[0].key() != plain
@@ -83,7 +83,80 @@ def test_only_true_shards_count_as_finished(
 def test_a_bad_player_is_refused_by_name() -> None:
     params = SMALL_GAMES.model_copy(update={"player": "uct:playouts=none"})
     with pytest.raises(BadParams, match=r"games\.player: .*playouts"):
-        generate.check_player(5, params)
+        generate.check_games(5, params)
+    params = SMALL_GAMES.model_copy(update={"openings": "random:stones=13"})
+    with pytest.raises(BadParams, match=r"games\.openings: .*13 stones are too many"):
+        generate.check_games(5, params)
+
+
+PLAYERS = ("uct:playouts=20-40", "mohex:playouts=20", "random")
+
+
+def rows_of(shard: generate.Shard) -> list[dict[str, Any]]:
+    return pq.read_table(pa.BufferReader(generate.make_shard(shard))).to_pylist()
+
+
+def test_of_several_players_each_plays_each_with_both_colours_from_every_opening() -> None:
+    params = SMALL_GAMES.model_copy(update={"player": PLAYERS, "per_shard": 20, "openings": "one-stone:order=shuffled"})
+    rows = [row for shard in generate.shards("cup", 4, params) for row in rows_of(shard)]
+    assert len(rows) == 60
+    ordered = [(a, b) for a in PLAYERS for b in PLAYERS if a != b]
+    openings = [row["moves"][0] for row in rows]
+    for turn in range(0, 60, 6):
+        assert sorted((row["black"], row["white"]) for row in rows[turn : turn + 6]) == sorted(ordered)
+        assert len(set(openings[turn : turn + 6])) == 1, "all pairings of a turn start from the same opening"
+    assert len(set(openings)) == 10
+    for row in rows:
+        assert Position.after(4, row["moves"]).winner() == row["winner"]
+        for ply, budget in enumerate(row["budget"]):
+            assert budget == 0 or row[("black", "white")[ply % 2]] != "random"
+    # a game is what its two players make of its opening and its seed, whatever stands beside it in the shard
+    alone = engine.play_games(
+        4,
+        rows[1]["black"],
+        rows[1]["white"],
+        [[rows[1]["moves"][0]]],
+        [rows[1]["seed"]],
+        dither_moves=4,
+        temperature=1.0,
+    )
+    assert alone["moves"].tolist() == rows[1]["moves"]
+
+
+def test_the_table_of_a_tournament_counts_by_pairing() -> None:
+    params = SMALL_GAMES.model_copy(update={"player": PLAYERS, "per_shard": 18})
+    table = pq.read_table(pa.BufferReader(generate.make_shard(generate.shards("cup", 4, params)[0])))
+    figures = generate.games_metrics(table)
+    assert [pair["games"] for pair in figures["pairings"]] == [3] * 6  # type: ignore[attr-defined]
+    rows = table.to_pylist()
+    for pair in figures["pairings"]:  # type: ignore[attr-defined]
+        mine = [row for row in rows if (row["black"], row["white"]) == (pair["black"], pair["white"])]
+        assert pair["black_wins"] == sum(row["winner"] == "black" for row in mine)
+        assert pair["plies"] == sum(len(row["moves"]) for row in mine)
+
+
+def test_a_proof_ends_a_game_at_the_first_position_that_the_solver_decides() -> None:
+    params = SMALL_GAMES.model_copy(update={"end_nodes": 3, "per_shard": 60})
+    rows = rows_of(generate.shards("short", 6, params)[0])
+    assert {row["ended_by"] for row in rows} == {"proof"}, "six by six is decided long before the chain"
+    for row in rows:
+        for ply in range(row["opening_length"], len(row["moves"]) + 1):
+            stones, mover = row["moves"][:ply], ("black", "white")[ply % 2]
+            winner = engine.solve(6, stones[::2], stones[1::2], mover, limit_nodes=3).winner
+            assert winner == (row["winner"] if ply == len(row["moves"]) else "unknown")
+        assert Position.after(6, row["moves"]).winner() is None
+        assert engine.solve(6, row["moves"][::2], row["moves"][1::2], mover).winner == row["winner"]
+
+
+def test_workers_are_told_the_openings_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("c3 b2\nd4\n")
+    params = SMALL_GAMES.model_copy(update={"openings": f"file:{path}", "per_shard": 3})
+    before = generate.shards("mine", 5, params)
+    path.write_text("c3 b2\nd4\na1\n")
+    after = generate.shards("mine", 5, params)
+    assert [row["opening_length"] for row in rows_of(before[0])] == [2, 1, 2], "the file is not read again"
+    assert before[0].key() != after[0].key(), "other openings are another shard"
 
 
 def test_metrics_count_games(games: pa.Table, games_folder: Path, small_shards: list[generate.Shard]) -> None:

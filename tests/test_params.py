@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from hexdata.generate import check_games
+from hexdata.openings import all_openings, parse_scheme
 from hexdata.params import BadParams, read_campaign, read_params
 
 SHIPPED = Path(__file__).parent.parent / "params.yaml"
@@ -18,7 +20,28 @@ def test_the_shipped_campaigns() -> None:
         "hex8": 8,
         "hex9": 9,
         "hex13": 13,
+        "d8": 8,
+        "d8_hundredth": 8,
+        "d9": 9,
+        "d13": 13,
     }
+
+
+def test_the_recipes_of_the_thesis() -> None:
+    """gao-2020 section 6, and daliri-2022 for the openings' count."""
+    campaigns = read_params(SHIPPED).campaigns
+    games = {name: campaign.games.shards * campaign.games.per_shard for name, campaign in campaigns.items()}
+    assert 62_853 <= games["d8"] < 62_853 + 200
+    assert games["d8_hundredth"] == 630
+    assert games["d13"] == 15_520
+    eight, small = campaigns["d8"].games, campaigns["d8_hundredth"].games
+    assert len(all_openings(parse_scheme(eight.openings), 8)) == 64 + 4_032
+    assert small.model_dump(exclude={"shards", "per_shard", "player"}) == eight.model_dump(
+        exclude={"shards", "per_shard", "player"}
+    )
+    assert [name.partition(":")[0] for name in small.players] == [name.partition(":")[0] for name in eight.players]
+    for campaign in campaigns.values():
+        check_games(campaign.size, campaign.games)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +58,8 @@ def test_the_shipped_campaigns() -> None:
         ("size: 5", "size: 3", "suite.max_stones must be less than the 9 cells"),
         ("validation: 0.1", "validation: 0.9", "validation and test must leave something for training"),
         ("campaigns:", "campaigns: [", "not YAML"),
-        ("openings: one-stone", "openings: three-stone", "campaigns.hex5.games.openings: input should be"),
+        ("openings: one-stone", "openings: four-stone", "campaigns.hex5.games.openings: unknown openings 'four-stone'"),
+        ('player: "uct:playouts=60-100"', "player: [random, random]", "player names one of them twice"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:

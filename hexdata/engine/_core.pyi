@@ -85,8 +85,11 @@ def play_games(
     *,
     dither_moves: int,
     temperature: float,
+    end_nodes: int = 0,
 ) -> dict[str, NDArray[Any]]:
     """One game per opening and seed (0 to 2**64 - 1) between two players, until a chain joins the sides.
+
+    With ``end_nodes`` the solver is asked before each move, with that many nodes; a game that it decides ends there.
 
     Players (a range like 200-400 is drawn from for each move, one number is fixed; seconds are of CPU time and, unlike
     playouts and nodes, do not give the same game twice):

@@ -23,7 +23,7 @@ void play(int size) {
   const std::vector<std::vector<int>> openings{{}, {size}};
   const std::vector<std::uint64_t> seeds{1, 2};
   for (const char* black : {"random", "uct:playouts=5-40"}) {
-    const GameRecords games = play_games(size, black, "uct:playouts=20", openings, seeds, {4, 0.7}, [] {});
+    const GameRecords games = play_games(size, black, "uct:playouts=20", openings, seeds, {4, 0.7}, 0, [] {});
     const ReplayedGames replayed = replay_games(size, games.moves, games.offsets);
     const PackedPositions positions{size, games.moves.size(), replayed.black.data.get(), replayed.white.data.get()};
     const PositionKeys keys = key_positions(positions, replayed.to_move.data.get());

@@ -159,11 +159,11 @@ nb::dict search(const Board& board, const std::string& player, std::uint64_t see
 
 nb::dict play_games_of(int size, const std::string& black, const std::string& white,
                        const std::vector<std::vector<int>>& openings, const std::vector<std::uint64_t>& seeds,
-                       int dither_moves, double temperature) {
+                       int dither_moves, double temperature, std::uint64_t end_nodes) {
     const Poll poll = SignalPoll();
     GameRecords games = [&] {
         const nb::gil_scoped_release release;
-        return play_games(size, black, white, openings, seeds, {dither_moves, temperature}, poll);
+        return play_games(size, black, white, openings, seeds, {dither_moves, temperature}, end_nodes, poll);
     }();
     nb::dict result;
     result["moves"] = to_numpy(std::move(games.moves));
@@ -236,7 +236,8 @@ NB_MODULE(_core, m) {
     m.def("replay", &replay, nb::arg("size"), nb::arg("moves"), nb::arg("offsets"));
     m.def("search", &search, nb::arg("board"), nb::arg("player"), nb::arg("seed"));
     m.def("play_games", &play_games_of, nb::arg("size"), nb::arg("black"), nb::arg("white"), nb::arg("openings"),
-          nb::arg("seeds"), nb::kw_only(), nb::arg("dither_moves"), nb::arg("temperature"));
+          nb::arg("seeds"), nb::kw_only(), nb::arg("dither_moves"), nb::arg("temperature"),
+          nb::arg("end_nodes") = 0);
     m.def("pattern_candidates", &pattern_candidates_of, nb::arg("size"), nb::arg("moves"), nb::arg("offsets"),
           nb::arg("filled"));
     m.def("load_patterns", &load_patterns, nb::arg("file"));

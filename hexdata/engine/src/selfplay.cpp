@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 
 #include "portable_math.hpp"
+#include "solver_player.hpp"
 
 namespace hexdata {
 
 namespace {
 
-constexpr std::uint8_t kEndedByChain = 0;
+constexpr std::uint8_t kEndedByChain = 0, kEndedByProof = 1;
 
 // Integer weights, so that the draw itself is exact: the visits at temperature 1, else visits^(1/T) in units of 2^-32
 // of the largest.
@@ -57,6 +59,15 @@ void append_move(GameRecords& records, Cell move, const Thought& thought, bool s
     records.visit_offsets.push_back(static_cast<std::int64_t>(records.visit_cells.size()));
 }
 
+std::optional<Colour> proved_winner(const Board& board, std::uint64_t nodes, const Poll& poll) {
+    if (nodes == 0) return std::nullopt;
+    proof::SolveOptions options;
+    options.limit_nodes = nodes;
+    const proof::Winner winner = solve_board(board, options, poll).winner;
+    if (winner == proof::Winner::kUnknown) return std::nullopt;
+    return winner == proof::Winner::kBlack ? Colour::black : Colour::white;
+}
+
 }  // namespace
 
 Thought think_once(const Board& board, const std::string& player, std::uint64_t seed, const Poll& poll) {
@@ -72,7 +83,7 @@ Thought think_once(const Board& board, const std::string& player, std::uint64_t 
 
 GameRecords play_games(int size, const std::string& black, const std::string& white,
                        std::span<const std::vector<int>> openings, std::span<const std::uint64_t> seeds,
-                       const Dither& dither, const Poll& poll) {
+                       const Dither& dither, std::uint64_t end_nodes, const Poll& poll) {
     check_size(size);
     if (openings.size() != seeds.size())
         throw std::invalid_argument("seeds must be as many as openings (" + std::to_string(openings.size()) +
@@ -97,8 +108,11 @@ GameRecords play_games(int size, const std::string& black, const std::string& wh
         play_opening(board, openings[game], game);
         for (const auto& player : players) player->new_game();
         for (const Cell move : board.moves()) append_move(records, move, nothing, false);
+        std::optional<Colour> proved;
         while (!board.winner()) {
             poll();
+            proved = proved_winner(board, end_nodes, poll);
+            if (proved) break;
             const std::size_t ply = board.moves().size();
             Rng rng(seeds[game], ply);
             players[index_of(board.to_move())]->think(board, rng, poll, thought);
@@ -109,8 +123,8 @@ GameRecords play_games(int size, const std::string& black, const std::string& wh
             board.play(move);
         }
         records.offsets.push_back(static_cast<std::int64_t>(records.moves.size()));
-        records.winner.push_back(static_cast<std::uint8_t>(index_of(*board.winner())));
-        records.ended_by.push_back(kEndedByChain);
+        records.winner.push_back(static_cast<std::uint8_t>(index_of(proved ? *proved : *board.winner())));
+        records.ended_by.push_back(proved ? kEndedByProof : kEndedByChain);
     }
     return records;
 }

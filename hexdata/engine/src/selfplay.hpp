@@ -35,9 +35,10 @@ struct GameRecords {
 // std::invalid_argument if the board is decided or the player unknown.
 Thought think_once(const Board& board, const std::string& player, std::uint64_t seed, const Poll& poll);
 
+// Before each move the solver may spend `end_nodes` nodes (0: it is not asked); a game that it decides ends there.
 // Throws std::invalid_argument with one sentence about the argument that is wrong; whatever poll throws passes through.
 GameRecords play_games(int size, const std::string& black, const std::string& white,
                        std::span<const std::vector<int>> openings, std::span<const std::uint64_t> seeds,
-                       const Dither& dither, const Poll& poll);
+                       const Dither& dither, std::uint64_t end_nodes, const Poll& poll);
 
 }  // namespace hexdata

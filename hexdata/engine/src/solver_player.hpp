@@ -6,8 +6,12 @@
 
 #include "node_knowledge.hpp"
 #include "player.hpp"
+#include "solver.hpp"
 
 namespace hexdata {
+
+// The solver asked about a game in progress. Whatever poll throws passes through.
+proof::Solution solve_board(const Board& board, const proof::SolveOptions& options, const Poll& poll);
 
 class SolverPlayer final : public Player {
 public:
