@@ -10,34 +10,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NoReturn, TypeAlias, cast, get_args
+from typing import NoReturn, TypeAlias
 
-from hexdata.board import (
-    MAX_SIZE,
-    MIN_SIZE,
-    Bits,
-    Cell,
-    Colour,
-    Position,
-    bits,
-    cell_map,
-    cell_name,
-    cells,
-    check_size,
-    other,
-    parse_cell,
-)
+from hexdata.board import MAX_SIZE, MIN_SIZE, Bits, Cell, Colour, bits, cell_name, cells, check_size, other, parse_cell
 from hexdata.errors import BadInput
+from hexdata.formats.game import COLOUR_OF, LETTER_OF, SPECIALS, Game, Move, Special
 
-Special: TypeAlias = Literal["swap-pieces", "swap-sides", "resign"]
-SPECIALS: tuple[Special, ...] = get_args(Special)
 DEFAULT_SIZE = 11
 """What a file without SZ means, says the FF[4] text for Hex."""
 
-_ALIASES: dict[str, Special] = {"swap": "swap-pieces", "forfeit": "resign"}
+_ALIASES: dict[str, Special] = {"swap": "swap-pieces"}
 _GAME_NUMBER = 11
-_COLOUR_OF: dict[str, Colour] = {"B": "black", "W": "white"}
-_LETTER_OF: dict[Colour, str] = {"black": "B", "white": "W"}
 _INFO = ("GN", "EV", "RO", "DT", "PC", "PB", "BR", "BT", "PW", "WR", "WT", "RU", "ON", "GC", "SO", "US", "AN", "CP")
 
 
@@ -45,94 +28,30 @@ class BadSgf(BadInput):
     """A record that is not a legal game of Hex; the message names the file and the place."""
 
 
-@dataclass(frozen=True)
-class SgfGame:
-    """One game, or a position that was set up. Colours are the sides: Black joins top and bottom, whoever plays it."""
-
-    size: int
-    black_setup: tuple[Cell, ...] = ()
-    white_setup: tuple[Cell, ...] = ()
-    to_move: Colour = "black"
-    """Before the first move."""
-    moves: tuple[tuple[Colour, Cell | Special], ...] = ()
-    """`swap-pieces` turns the first stone into its mirror image of the other colour; `swap-sides` leaves the stones as
-    they are, so the second colour moves next; `resign` is last."""
-    result: str | None = None
-    """RE as written, `B+Resign`."""
-    info: tuple[tuple[str, str], ...] = ()
-    """Game information of the root, ("PB", "Queenbee"), in a fixed order."""
-    comments: tuple[tuple[int, str], ...] = ()
-    """After which move (0: before the first), and the text."""
-
-    def position(self, move_number: int | None = None) -> Position:
-        """After that many moves; after all of them when not said."""
-        if move_number is None:
-            move_number = len(self.moves)
-        if not 0 <= move_number <= len(self.moves):
-            raise ValueError(f"move number {move_number} is out of range: the game has {len(self.moves)} moves")
-        *_, last = self.positions(move_number)
-        return last
-
-    def positions(self, move_number: int | None = None) -> Iterator[Position]:
-        """The position before the first move and after each one; ValueError at a move that is not legal."""
-        position = Position(self.size, bits(self.black_setup), bits(self.white_setup), self.to_move)
-        yield position
-        resigned: Colour | None = None
-        for number, (colour, move) in enumerate(self.moves[:move_number], start=1):
-            if resigned:
-                raise ValueError(f"move {number}: {resigned} has resigned, expected no more moves")
-            try:
-                position = _after(position, number, colour, move)
-            except ValueError as error:
-                raise ValueError(f"move {number}: {error}") from None
-            if move == "resign":
-                resigned = colour
-            yield position
-
-    def last_cell(self, move_number: int | None = None) -> Cell | None:
-        """Where the last stone of `position(move_number)` lies, if a move put one there."""
-        played = [move for _, move in self.moves[:move_number] if move != "resign"]
-        if not played:
-            return None
-        if played[-1] == "swap-pieces":
-            return cell_map(self.size, 2)[cast(Cell, played[0])]
-        return cast(Cell, played[0] if played[-1] == "swap-sides" else played[-1])
-
-    def winner(self) -> Colour | None:
-        """By the stones, else by resignation, else by RE; None when the record does not tell."""
-        if (by_stones := self.position().winner()) is not None:
-            return by_stones
-        if self.moves and self.moves[-1][1] == "resign":
-            return other(self.moves[-1][0])
-        first = (self.result or "")[:1].upper()
-        return _COLOUR_OF.get(first)
-
-
-def _after(position: Position, number: int, colour: Colour, move: Cell | Special) -> Position:
-    if colour != position.to_move:
-        raise ValueError(f"{colour} plays, expected {position.to_move}, whose turn it is")
-    if isinstance(move, int):
-        return position.play(move)
-    if move == "resign":
-        if (winner := position.winner()) is not None:
-            raise ValueError(f"{colour} resigns after {winner} has won")
-        return position
-    if number != 2 or position.ply != 1:
-        raise ValueError(f"{move} is only legal as the second move of a game from the empty board")
-    return position.transform(2) if move == "swap-pieces" else position
-
-
-def read_sgf(path: Path, size: int | None = None) -> SgfGame:
+def read_sgf(path: Path, size: int | None = None) -> Game:
     """The main line of the first game of a file. `size` is for files without SZ, and must agree with SZ where it is."""
-    return parse_sgf(_decode(path.read_bytes(), str(path)), str(path), size)
+    return parse_sgf(decode(path.read_bytes(), str(path)), str(path), size)
 
 
-def parse_sgf(text: str, name: str = "SGF", size: int | None = None) -> SgfGame:
+def parse_sgf(text: str, name: str = "SGF", size: int | None = None) -> Game:
     """As `read_sgf`, from text; `name` is what errors call it."""
-    return _Record(name, re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))).game(size)
+    return _Record(name, text).game(size)
 
 
-def write_sgf(game: SgfGame) -> str:
+def parse_sgf_games(text: str, name: str = "SGF", size: int | None = None) -> Iterator[Game | BadSgf]:
+    """Every game of a collection. One that is refused comes as its error, and the next begins at a line with `(;`."""
+    record = _Record(name, text)
+    while (opening := record.opening(record.start)) is not None:
+        try:
+            yield record.game(size)
+            record.start = record.end
+        except BadSgf as error:
+            yield error
+            following = re.compile(r"^[ \t]*\(\s*;", re.MULTILINE).search(record.text, opening + 1)
+            record.start = following.start() if following else len(record.text)
+
+
+def write_sgf(game: Game) -> str:
     """One move a node, cells as names. Raises ValueError if the game is not legal, so that no reader is given one."""
     game.position()
     info = dict(game.info)
@@ -147,13 +66,13 @@ def write_sgf(game: SgfGame) -> str:
     for key, stones in (("AB", game.black_setup), ("AW", game.white_setup)):
         if stones:
             parts.append(key + "".join(f"[{cell_name(cell, game.size)}]" for cell in stones))
-    parts.append(f"PL[{_LETTER_OF[game.to_move]}]")
+    parts.append(f"PL[{LETTER_OF[game.to_move]}]")
     if 0 in comments:
         parts.append(f"C[{_escape(comments[0])}]")
     for number, (colour, move) in enumerate(game.moves, start=1):
         # ten moves a line keeps lines short for mail and diff
         parts.append("\n" if number % 10 == 1 else "")
-        parts.append(f";{_LETTER_OF[colour]}[{move if isinstance(move, str) else cell_name(move, game.size)}]")
+        parts.append(f";{LETTER_OF[colour]}[{move if isinstance(move, str) else cell_name(move, game.size)}]")
         if number in comments:
             parts.append(f"C[{_escape(comments[number])}]")
     return "".join(parts) + ")\n"
@@ -163,7 +82,8 @@ def _escape(text: str) -> str:
     return re.sub(r"([\]\\])", r"\\\1", text)
 
 
-def _decode(content: bytes, name: str) -> str:
+def decode(content: bytes, name: str) -> str:
+    """UTF-8 or UTF-16 by its mark, else Latin-1."""
     try:
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return content.decode("utf-16")
@@ -192,18 +112,23 @@ _Node: TypeAlias = dict[str, _Property]
 
 
 class _Record:
-    """The text of one record and the place in it, for messages."""
+    """The text of a file, where in it a game begins and ends, and the place of whatever is wrong."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
-        self.text = text
+        self.text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))
+        self.start = self.end = 0
+
+    def opening(self, start: int) -> int | None:
+        found = re.compile(r"\(\s*;").search(self.text, start)
+        return found.start() if found else None
 
     def refuse(self, start: int, message: str) -> NoReturn:
         line = self.text.count("\n", 0, start) + 1
         column = start - self.text.rfind("\n", 0, start)
         raise BadSgf(f"{self.name}:{line}:{column}: {' '.join(message.split())}")
 
-    def game(self, size: int | None) -> SgfGame:
+    def game(self, size: int | None) -> Game:
         nodes = self.main_line()
         first_move = next((i for i, node in enumerate(nodes) if "B" in node or "W" in node), len(nodes))
         # the node with the first move may hold set-up too: FF[4] frowns on it, programs write it
@@ -212,12 +137,15 @@ class _Record:
         size = self.read_size(head, size)
         black, white = self.read_setup(head, size)
         moves, starts = self.read_moves(nodes, size)
+        if re.match(r"HexGui:0\.[0-9](?![0-9])", self.read_text(head, "AP") or ""):
+            # HexGui up to 0.9 wrote swap-pieces for what it did: the stone stays, and the same colour moves again
+            moves = [(colour, "swap-sides" if move == "swap-pieces" else move) for colour, move in moves]
         to_move = self.read_to_move(head, black, white)
         if to_move is None:
             if moves and self.tags_are_reversed(head, nodes[first_move], moves, black | white):
                 moves = [(other(colour), move) for colour, move in moves]
             to_move = moves[0][0] if moves else "black"
-        game = SgfGame(
+        game = Game(
             size=size,
             black_setup=tuple(cells(black)),
             white_setup=tuple(cells(white)),
@@ -227,22 +155,18 @@ class _Record:
             info=tuple((key, text) for key in _INFO if (text := self.read_text(head, key)) is not None),
             comments=tuple(self.read_comments(nodes)),
         )
-        positions = game.positions()
-        next(positions)
-        for start in starts:
-            try:
-                next(positions)
-            except ValueError as error:
-                self.refuse(start, str(error))
+        if fault := game.first_fault():
+            number, reason = fault
+            self.refuse(starts[number], reason)
         return game
 
     def main_line(self) -> list[_Node]:
-        """The nodes of the first game up to its first `)`; the variations after it are only checked to be whole."""
-        opening = re.search(r"\(\s*;", self.text)
-        if not opening:
+        """The nodes of the next game up to its first `)`; the variations after it are only checked to be whole."""
+        opening = self.opening(self.start)
+        if opening is None:
             self.refuse(0, "expected a game that begins with `(;`")
         nodes: list[_Node] = []
-        depth, at, on_main_line, node_open = 0, opening.start(), True, False
+        depth, at, on_main_line, node_open = 0, opening, True, False
         node: _Node = {}
         while True:
             at = _skip_space(self.text, at)
@@ -256,6 +180,7 @@ class _Record:
                 depth, on_main_line, node_open = depth - 1, False, False
                 at += 1
                 if depth == 0:
+                    self.end = at
                     return nodes
             elif symbol == ";":
                 node, node_open = {}, True
@@ -375,11 +300,11 @@ class _Record:
                 value.start, f"{where}: {text.strip()!r} is no cell of a {size}x{size} board: expected a1 to {last}"
             )
 
-    def read_moves(self, nodes: list[_Node], size: int) -> tuple[list[tuple[Colour, Cell | Special]], list[int]]:
-        moves: list[tuple[Colour, Cell | Special]] = []
+    def read_moves(self, nodes: list[_Node], size: int) -> tuple[list[tuple[Colour, Move]], list[int]]:
+        moves: list[tuple[Colour, Move]] = []
         starts = []
         for node in nodes:
-            keys = [key for key in _COLOUR_OF if key in node]
+            keys = [key for key in COLOUR_OF if key in node]
             if moves:
                 for late in [key for key in ("AB", "AW", "AE", "PL", "SZ", "GM") if key in node]:
                     self.refuse(node[late].start, f"{late} comes after move {len(moves)}: expected it before the first")
@@ -387,11 +312,11 @@ class _Record:
                 self.refuse(node["W"].start, f"move {len(moves) + 1}: B and W in one node, expected one move")
             for key in keys:
                 value = self.one(node, key)
-                moves.append((_COLOUR_OF[key], self.read_move(value, size, f"move {len(moves) + 1}")))
+                moves.append((COLOUR_OF[key], self.read_move(value, size, f"move {len(moves) + 1}")))
                 starts.append(value.start)
         return moves, starts
 
-    def read_move(self, value: _Value, size: int, where: str) -> Cell | Special:
+    def read_move(self, value: _Value, size: int, where: str) -> Move:
         word = value.text.strip().lower().replace("_", "-")
         if word in SPECIALS:
             return word
@@ -408,13 +333,13 @@ class _Record:
                 word = value.text.strip().lower()
                 if word not in ("b", "black", "w", "white"):
                     self.refuse(value.start, f"PL[{value.text}] is no side to move: expected B or W")
-                return _COLOUR_OF[word[0].upper()]
+                return COLOUR_OF[word[0].upper()]
         if any("B" in node or "W" in node for node in head):
             return None
         return "white" if black.bit_count() > white.bit_count() else "black"
 
     def tags_are_reversed(
-        self, head: list[_Node], first: _Node, moves: list[tuple[Colour, Cell | Special]], stones: Bits
+        self, head: list[_Node], first: _Node, moves: list[tuple[Colour, Move]], stones: Bits
     ) -> bool:
         """Little Golem tags the first player's moves W, though the first player is PB and joins top and bottom."""
         if stones or moves[0][0] == "black":

@@ -11,7 +11,8 @@ from collections import Counter
 from pathlib import Path
 
 from hexdata.board import MAX_SIZE, MIN_SIZE, Position, cell_name, parse_moves
-from hexdata.formats.sgf import BadSgf, SgfGame, parse_sgf, read_sgf, write_sgf
+from hexdata.formats.game import Game
+from hexdata.formats.sgf import BadSgf, parse_sgf, read_sgf, write_sgf
 
 RECORDS = (
     b"(;FF[4]GM[11]SZ[5]AB[a1][b2]AW[c3:d4]PL[W]C[set up];W[e5]C[one\\]two];B[e1])",
@@ -93,7 +94,7 @@ def random_record(rng: random.Random) -> bytes:
             break
         moves.append((position.to_move, cell))
         position = position.play(cell)
-    return write_sgf(SgfGame(size, moves=tuple(moves))).encode()
+    return write_sgf(Game(size, moves=tuple(moves))).encode()
 
 
 def refused(error: ValueError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hexdata.board import COLOURS, Colour, Position, bits, cell_map, cells, other, parse_cell, parse_moves
-from hexdata.formats.sgf import BadSgf, SgfGame, Special, parse_sgf, read_sgf, write_sgf
+from hexdata.formats.game import Game, Special
+from hexdata.formats.sgf import BadSgf, parse_sgf, parse_sgf_games, read_sgf, write_sgf
 
 
 def stones(text: str, size: int | None = None) -> str:
@@ -80,6 +82,30 @@ READ = {
         "5: a3 b5 / d4 / white",
     ),
     "Little Golem with swap": ("(;FF[4]EV[null]PB[ann]PW[bob]SZ[5]RE[W];W[ac];B[swap];W[dd])", "5: d4 / c1 / white"),
+    "Little Golem, 13x13": (
+        "(;FF[4]EV[hex.ch.23.1.1]PB[ann]PW[bob]SZ[13]RE[W]GC[ game #1139802]SO[http://www.littlegolem.com]"
+        ";W[mf];B[swap];W[kj];B[ie];W[resign])",
+        "13: k10 / i5 f13 / black",
+    ),
+    "Little Golem without moves": ("(;FF[4]EV[null]PB[ann]PW[bob]SZ[13]RE[W]GC[game #2]SO[x])", "13:  /  / black"),
+    # up to 0.9 HexGui left the stone where it was and let the same colour move again, and called it swap-pieces
+    "swap-pieces of HexGui 0.9": (
+        "(;AP[HexGui:0.9.GIT]FF[4]GM[11]SZ[5];B[a3];W[swap-pieces];W[d4])",
+        "5: a3 / d4 / black",
+    ),
+    "swap-pieces of HexGui 0.10": ("(;AP[HexGui:0.10]SZ[5];B[a3];W[swap-pieces];B[d4])", "5: d4 / c1 / white"),
+    "swap-sides of HexGui": ("(;AP[HexGui:1.0.0]GM[11]SZ[5];B[a3];W[swap-sides];W[d4])", "5: a3 / d4 / black"),
+    "HexGui's lines and escapes": (
+        "(;FF[4]AP[HexGui:1.0]GM[11]SZ[5]C[a\\: b \\[c\\]];B[a1];W[b2]\n;B[c3])\n",
+        "5: a1 c3 / b2 / white",
+    ),
+    "PlayHex": (
+        "(;FF[4]GM[11]AP[PlayHex:0.0.0]PL[B]SZ[5]DT[2024-01-31]PB[ann]PW[bob]RE[W+Resign];B[a2];W[swap-pieces];B[c3])",
+        "5: c3 / b1 / white",
+    ),
+    "swap": ("(;SZ[5];B[a3];W[swap])", "5:  / c1 / black"),
+    "swap_pieces": ("(;SZ[5];B[a3];W[swap_pieces])", "5:  / c1 / black"),
+    "resigning out of turn": ("(;SZ[5];B[c3];B[resign])", "5: c3 /  / white"),
     "won by the last move": ("(;SZ[2];B[a1];W[b1];B[a2])", "2: a1 a2 / b1 / white"),
 }
 
@@ -130,6 +156,12 @@ REFUSED = {
     "two moves in a node": ("(;SZ[5];B[a1]W[b2])", "1:14: move 1: B and W in one node"),
     "two cells for a move": ("(;SZ[5];B[a1][b2])", "1:9: B has 2 values"),
     "move after the end": ("(;SZ[2];B[a1];W[b1];B[a2];W[b2])", "1:28: move 4: b2 comes after black has won"),
+    "Little Golem's bracket in a name": ("(;FF[4]PB[x]PW[Y;]]SZ[11];W[ad])", "1:19: found ']'"),
+    "HexGui 0.9, swapped back": (
+        "(;AP[HexGui:0.9]SZ[5];B[a3];W[swap-pieces];B[d4])",
+        "1:45: move 3: black plays, expected white",
+    ),
+    "move after forfeiting": ("(;SZ[5];B[a1];W[forfeit];B[b2])", "1:27: move 3: white has forfeited"),
     "move after resigning": ("(;SZ[5];B[a1];W[resign];B[b2])", "1:26: move 3: white has resigned"),
     "resigning after the end": ("(;SZ[2];B[a1];W[b1];B[a2];W[resign])", "1:28: move 4: white resigns after black"),
     "swap as first move": ("(;SZ[5];B[swap-pieces])", "1:10: move 1: swap-pieces is only legal as the second"),
@@ -158,6 +190,23 @@ def test_every_truncation_of_a_record_is_refused() -> None:
     for length in range(len(text)):
         with pytest.raises(BadSgf):
             parse_sgf(text[:length])
+
+
+def test_every_game_of_a_collection_and_what_is_wrong_with_the_others() -> None:
+    text = (
+        "my games\n(;SZ[5];B[a1])(;SZ[6];B[f6](;W[a1])(;W[b1]))\n\n(;SZ[5];B[a1];W[a1])\n"
+        "(;SZ[7];B[a1]\n(;SZ[5]C[(; in a comment];B[b2])\n(;GM[1]SZ[9])\n  (;SZ[4];B[d4])\n"
+    )
+    found = [str(g) if isinstance(g, BadSgf) else (g.size, len(g.moves)) for g in parse_sgf_games(text, "all.sgf")]
+    assert found == [
+        (5, 1),
+        (6, 2),
+        "all.sgf:4:16: move 2: a1 is already taken",
+        "all.sgf:9:1: the file ends inside the game: expected 1 more closing `)`",
+        (5, 1),
+        "all.sgf:7:5: GM[1] is another game: expected GM[11], Hex",
+        (4, 1),
+    ]
 
 
 def test_size_for_a_file_without_one() -> None:
@@ -201,6 +250,8 @@ def test_what_is_known_of_a_game() -> None:
     [
         ("(;SZ[2];B[a1];W[b1];B[a2])", "black"),
         ("(;SZ[5];B[a1];W[resign])", "black"),
+        ("(;SZ[5];B[a1];W[forfeit])", "black"),
+        ("(;SZ[5];B[a1];B[resign])", "white"),
         ("(;SZ[5]RE[W+Time];B[a1])", "white"),
         ("(;SZ[5]RE[?];B[a1])", None),
         ("(;SZ[5];B[a1])", None),
@@ -232,18 +283,18 @@ def test_last_cell_after_a_swap_is_where_the_stone_lies() -> None:
 
 def test_writer_refuses_what_no_reader_should_see() -> None:
     with pytest.raises(ValueError, match="move 2: a1 is already taken"):
-        write_sgf(SgfGame(5, moves=(("black", 0), ("white", 0))))
+        write_sgf(Game(5, moves=(("black", 0), ("white", 0))))
     with pytest.raises(ValueError, match="XX is not a game information property"):
-        write_sgf(SgfGame(5, info=(("XX", "1"),)))
+        write_sgf(Game(5, info=(("XX", "1"),)))
 
 
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("[]\\:;()"), max_size=20)
 
 
 @st.composite
-def games(draw: st.DrawFn) -> SgfGame:
+def games(draw: st.DrawFn) -> Game:
     size = draw(st.integers(2, 19))
-    order = draw(st.permutations(range(size * size)))
+    order = random.Random(draw(st.integers(0, 2**32))).sample(range(size * size), size * size)
     setup = draw(st.integers(0, min(6, size * size // 2)))
     black, white = tuple(sorted(order[: setup // 2])), tuple(sorted(order[setup // 2 : setup]))
     to_move = draw(st.sampled_from(COLOURS))
@@ -259,7 +310,7 @@ def games(draw: st.DrawFn) -> SgfGame:
             position = position.play(cell)
     if position.winner() is None and draw(st.booleans()):
         moves.append((position.to_move, "resign"))
-    return SgfGame(
+    return Game(
         size,
         black,
         white,
@@ -273,7 +324,7 @@ def games(draw: st.DrawFn) -> SgfGame:
 
 @settings(max_examples=150, deadline=None)
 @given(games())
-def test_round_trip(game: SgfGame) -> None:
+def test_round_trip(game: Game) -> None:
     assert parse_sgf(write_sgf(game)) == game
 
 
