@@ -7,21 +7,29 @@ from prefect import flow
 from flows.launch import DATA, METRICS, launch
 from flows.sharded import RUNNER, complete
 from hexdata import generate
-from hexdata.params import Campaign, read_campaign
+from hexdata.import_games import check_imported
+from hexdata.params import Campaign, ImportedGames, read_campaign
 from hexdata.progress import Meter
 from hexdata.records import read_folder, read_table, remove_others, write_json
 
 
 def check(campaign: Campaign) -> None:
-    generate.check_games(campaign.size, campaign.games)
+    if not isinstance(campaign.games, ImportedGames):
+        generate.check_games(campaign.size, campaign.games)
 
 
 @flow(name="games", task_runner=RUNNER)
 def games(campaign: str, cluster: str | None = None, workers: int | None = None) -> None:
-    """Play the games of a campaign, shard by shard; shards that are already there stay."""
+    """Play the games of a campaign, shard by shard; shards that are already there stay, imported games too."""
     params = read_campaign(campaign)
     check(params)
     folder = DATA / "games" / campaign
+    if isinstance(params.games, ImportedGames):
+        # nothing to make: they are there, or the user is told how to get them
+        table = check_imported(folder, campaign, params)
+        remove_others(folder, [path.name for path in folder.glob("games-*.parquet")])
+        write_json(METRICS / campaign / "games.json", generate.games_metrics(table))
+        return
     shards = generate.shards(campaign, params.size, params.games)
     with Meter(f"games {campaign}", len(shards) * params.games.per_shard, "games") as meter:
 

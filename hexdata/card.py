@@ -15,7 +15,7 @@ import pyarrow as pa
 import yaml
 
 from hexdata.label import EASY_NODES, HARD_NODES
-from hexdata.params import Campaign
+from hexdata.params import Campaign, GamesParams, ImportedGames
 from hexdata.report import figures as fig
 
 
@@ -74,10 +74,15 @@ class Release:
 
     @property
     def description(self) -> str:
+        games = self.params.games
+        if isinstance(games, ImportedGames):
+            who = "played by others and imported"
+        else:
+            who = f"played by tree search ({', '.join(games.players)})"
         return (
-            f"{self.games.games:,} games of Hex on a {self.params.size}x{self.params.size} board, played by tree "
-            f"search ({', '.join(self.params.games.players)}); {self.examples.unique:,} positions that are unique up "
-            f"to symmetry, split without leaks; {self.suite.proved:,} positions whose winner is proved."
+            f"{self.games.games:,} games of Hex on a {self.params.size}x{self.params.size} board, {who}; "
+            f"{self.examples.unique:,} positions that are unique up to symmetry, split without leaks; "
+            f"{self.suite.proved:,} positions whose winner is proved."
         )
 
     def of(self, configuration: str) -> list[ReleasedFile]:
@@ -132,14 +137,14 @@ COLUMNS: dict[str, dict[str, str]] = {
         "swapped": "Whether the swap rule was used",
         "black": "Player of the black stones",
         "white": "Player of the white stones",
-        "seed": "Seed of the game: with the players and the opening it gives the same game again",
+        "seed": "Seed of the game: with the players and the opening it gives the same game again; 0 of imported games",
         "budget": "Playouts that the search was given, per move; 0 where the move was given",
         "root_value": "The search's own estimate from -1 to 1, per move, for the side that makes it",
-        "visits": "Visits of the search at its root, per move: cells and counts",
+        "visits": "Visits of the search at its root, per move: cells and counts; shares of 10,000 in imported games",
         "visits.cells": "Cells that were visited",
         "visits.counts": "Visits of each of them",
         "sampled": "Whether the move was drawn from the visits instead of being the most visited one, per move",
-        "engine_version": "Version of the engine that played",
+        "engine_version": "Version of the engine that played, 0 of imported games",
         "net_hash": "Hash of the network that played, null if none did",
     },
     "suites": {
@@ -288,19 +293,9 @@ def type_name(kind: pa.DataType) -> str:
 
 
 def _made(release: Release) -> list[str]:
-    games, suite, dataset = release.params.games, release.params.suite, release.params.dataset
-    dither = (
-        f"The first {games.dither_moves} searched moves are drawn from the visit counts at temperature "
-        f"{games.temperature:g}, later ones are the most visited."
-        if games.dither_moves
-        else "Every searched move is the most visited one."
-    )
-    who = "both sides " if len(games.players) == 1 else "each with both colours against each of the others: "
-    who += ", ".join(f"`{player}`" for player in games.players)
-    end = f" A game ends once the solver decides it within {games.end_nodes:,} nodes." if games.end_nodes else ""
+    suite, dataset = release.params.suite, release.params.dataset
     steps = [
-        f"**Games**: {games.shards} shards of {games.per_shard} games, {who}, openings "
-        f"`{games.openings}`, seed {games.seed}. {dither}{end}",
+        f"**Games**: {_games_made(release.params.games)}",
         "**Examples**: every position before a searched move. Its four symmetric images (half-turn; transpose with "
         "colours swapped) become one row, which sums what all games say of it and stores the image in which Black "
         "moved first.",
@@ -321,6 +316,27 @@ def _made(release: Release) -> list[str]:
             f"`{release.params_sha256}`. The same parameters give the same bytes on any machine."
         ),
     ]
+
+
+def _games_made(games: GamesParams | ImportedGames) -> str:
+    if isinstance(games, ImportedGames):
+        return (
+            f"imported from other programs and players; the hash of all of them is `{games.imported}`. A swapped "
+            "first stone counts as given; games that were lost by time or forfeit are left out."
+        )
+    dither = (
+        f"The first {games.dither_moves} searched moves are drawn from the visit counts at temperature "
+        f"{games.temperature:g}, later ones are the most visited."
+        if games.dither_moves
+        else "Every searched move is the most visited one."
+    )
+    who = "both sides " if len(games.players) == 1 else "each with both colours against each of the others: "
+    who += ", ".join(f"`{player}`" for player in games.players)
+    end = f" A game ends once the solver decides it within {games.end_nodes:,} nodes." if games.end_nodes else ""
+    return (
+        f"{games.shards} shards of {games.per_shard} games, {who}, openings `{games.openings}`, seed {games.seed}. "
+        f"{dither}{end}"
+    )
 
 
 def _statistics(release: Release) -> list[str]:
@@ -373,10 +389,13 @@ def _splits(release: Release) -> list[str]:
 
 def _limits(release: Release) -> list[str]:
     size = release.params.size
+    imported = isinstance(release.params.games, ImportedGames)
+    players = "people and programs of all strengths" if imported else "searches of a fixed budget"
+    rules = "swapped games are told without their swap" if imported else "no swap rule in play"
     limits = [
-        "The players are searches of a fixed budget: their visits and results are good advice, not truth. Only "
-        "`value`, the lists of winning and losing moves and the openings' `winner` are proved.",
-        f"One board size, {size}x{size}, and no swap rule in play; the openings decide what is seen.",
+        f"The players are {players}: their moves and results are good advice, not truth. Only `value`, the lists of "
+        "winning and losing moves and the openings' `winner` are proved.",
+        f"One board size, {size}x{size}, and {rules}; the openings decide what is seen.",
         "Suite positions are random stones, not positions from games; the ones that the solver could not finish "
         "within its budget have no value, and these are the hardest.",
         "Rows of one game are not independent: intervals over rows are a little too narrow.",

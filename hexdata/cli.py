@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hexdata.rows import Rows
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+SHOWN_REFUSALS = 10
 
 app = typer.Typer(
     help="Reproducible datasets, networks and proved evaluation suites for the board game Hex.",
@@ -556,6 +557,102 @@ def validate(
     verdict = paint(f"{len(problems)} problems", "fail", colour) if problems else paint("no problems", "ok", colour)
     print(f"{verdict} in {files:,} files, {rows:,} rows")
     return 1 if problems else 0
+
+
+@app.command(
+    name="import",
+    short_help="Turn other people's games into a campaign.",
+    epilog="\b\nExamples:\n"
+    "  hexdata import games/*.sgf --as club11\n"
+    "  hexdata import littlegolem/ --as golem13 --size 13 --skip\n"
+    "  hexdata import neurobenzene-9x9.txt --as gao9",
+)
+def import_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILES…", help="SGF, neurobenzene lines, HexWorld links or move lists; or folders of them."
+        ),
+    ],
+    campaign: Annotated[str, typer.Option("--as", metavar="CAMPAIGN", help="Name of the campaign.")],
+    size: Annotated[
+        int | None,
+        typer.Option("--size", metavar="N", help="Board size of files that do not tell it; others must agree."),
+    ] = None,
+    skip: Annotated[
+        bool, typer.Option("--skip", help="Leave out games that are unreadable, unfinished or on another board.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn other people's games into a campaign: data/games/CAMPAIGN and a section of params.yaml.
+
+    Each game is kept once, as Black-first play without swaps, with the names of its players. A game that is illegal,
+    unfinished, or lost by time is refused with its place; then nothing is touched.
+    """
+    from hexdata.import_games import import_games
+
+    if size is not None:
+        check_size(size)
+    done = import_games(campaign, files, Path("data"), Path("params.yaml"), size, skip)
+    if as_json:
+        counts = {"games": done.games, "twice": done.twice, "left_out": [str(error) for error in done.refused]}
+        print(json.dumps({"campaign": done.campaign, "size": done.size, **counts, "imported": done.sha256}))
+        return
+    for error in done.refused[:SHOWN_REFUSALS]:
+        print(f"left out: {error}")
+    if len(done.refused) > SHOWN_REFUSALS:
+        print(f"left out: {len(done.refused) - SHOWN_REFUSALS:,} more, which --json lists")
+    found = f"{done.games:,} games of {done.size}x{done.size} are now {done.campaign}"
+    print(paint(found, "bold", wants_colour(sys.stdout)) + (f"; {done.twice:,} were there twice" if done.twice else ""))
+    print(
+        f"  data/games/{done.campaign}/\n  params.yaml: campaigns.{done.campaign}, with the knobs of the nearest size"
+    )
+    print(f"next: put {done.campaign} into `active` of params.yaml and run `make repro`")
+
+
+@app.command(
+    short_help="Write games as other programs read them.",
+    epilog="\b\nExamples:\n"
+    "  hexdata export data/games/hex6 --as sgf --out hex6.sgf\n"
+    "  hexdata export data/games/hex6/games-00000.parquet --as neurobenzene\n"
+    "  hexdata export game.sgf --as hexworld",
+)
+def export(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILES…", help="Games of a campaign, or files of games in any format; or folders."),
+    ],
+    form: Annotated[str, typer.Option("--as", metavar="FORMAT", help="sgf, neurobenzene, hexworld or moves.")],
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file instead of the terminal.")] = None,
+    size: Annotated[
+        int | None, typer.Option("--size", metavar="N", help="Board size of files that do not tell it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write games as other programs read them: SGF, neurobenzene lines, HexWorld links, move lists.
+
+    A format keeps what it can say: only SGF has the players' names, only SGF and HexWorld have swaps.
+    """
+    from hexdata.formats import FORMATS, write_games
+    from hexdata.import_games import games_from
+    from hexdata.records import write_whole
+
+    wanted = next((known for known in FORMATS if known == form), None)
+    if wanted is None:
+        raise ValueError(f"--as {form!r} is no format: expected one of {', '.join(FORMATS)}")
+    if size is not None:
+        check_size(size)
+    games = list(games_from(files, size, swaps=wanted != "neurobenzene"))
+    text = write_games(games, wanted)
+    if out is not None:
+        write_whole(out, text.encode())
+    if as_json:
+        written = {"out": str(out)} if out is not None else {"text": text}
+        print(json.dumps({"format": wanted, "games": len(games), **written}))
+    elif out is not None:
+        print(f"{out}: {len(games):,} games")
+    else:
+        print(text, end="")
 
 
 @app.command(

@@ -21,6 +21,8 @@ from hexdata.shards import Made
 
 WINNERS = ("black", "white")
 ENDINGS = ("chain", "proof", "resign")
+MOST_PAIRINGS = 200
+"""Counted in the metrics: every one of a tournament, but not of thousands of strangers."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ def games_metrics(table: pa.Table) -> dict[str, object]:
         "ended_by": {name: endings.count(name) for name in ENDINGS if name in endings},
     }
     sides = list(zip(table.column("black").to_pylist(), table.column("white").to_pylist(), strict=True))
-    if any(black != white for black, white in sides):
+    if any(black != white for black, white in sides) and len(set(sides)) <= MOST_PAIRINGS:
         figures["pairings"] = [
             {
                 "black": black,

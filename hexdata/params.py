@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from hexdata.board import MAX_SIZE, MIN_SIZE
 from hexdata.errors import BadInput
@@ -55,6 +64,23 @@ class GamesParams(Model):
         if len(set(self.players)) < len(self.players):
             raise ValueError("player names one of them twice")
         return self
+
+
+class ImportedGames(Model):
+    """Games that others played: there is nothing to make, `hexdata import` has put them there."""
+
+    imported: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    """Which ones: the hash of all of them."""
+
+    @property
+    def openings(self) -> str:
+        """From the empty board: the first moves are the players' own."""
+        return "empty"
+
+
+def _kind_of_games(section: Any) -> str:
+    is_imported = isinstance(section, ImportedGames) or (isinstance(section, dict) and "imported" in section)
+    return "<imported>" if is_imported else "<played>"
 
 
 class DatasetParams(Model):
@@ -119,7 +145,10 @@ class PatternsParams(Model):
 
 class Campaign(Model):
     size: Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIZE, strict=True)]
-    games: GamesParams
+    games: Annotated[
+        Annotated[GamesParams, Tag("<played>")] | Annotated[ImportedGames, Tag("<imported>")],
+        Discriminator(_kind_of_games),
+    ]
     dataset: DatasetParams
     suite: SuiteParams
     train: TrainParams
@@ -149,9 +178,16 @@ class Params(Model):
 
 def read_params(path: Path = Path("params.yaml")) -> Params:
     try:
-        raw = yaml.safe_load(path.read_text())
+        text = path.read_text()
     except FileNotFoundError:
         raise BadParams(f"{path}: no such file; run from the folder that holds params.yaml") from None
+    return parse_params(text, path)
+
+
+def parse_params(text: str, path: Path) -> Params:
+    """The params that a text holds; errors name the path that it came from or goes to."""
+    try:
+        raw = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise BadParams(f"{path}: not YAML ({' '.join(str(error).split())})") from None
     try:
@@ -159,7 +195,7 @@ def read_params(path: Path = Path("params.yaml")) -> Params:
     except ValidationError as error:
         # a mistyped name shows as one extra and one missing parameter: the extra one is what the user wrote
         first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
-        place = ".".join(str(part) for part in first["loc"])
+        place = ".".join(str(part) for part in first["loc"] if part not in ("<played>", "<imported>"))
         message = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
             raise BadParams(f"{path}: {place}: there is no parameter of this name") from None

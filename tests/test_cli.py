@@ -22,7 +22,7 @@ from hexdata.cli import main
 from hexdata.records import schema_for, table_bytes
 from hexdata.validate import Problem, Report
 
-COMMANDS = ("show", "solve", "head", "validate", "audit", "doctor", "version")
+COMMANDS = ("show", "solve", "head", "validate", "import", "export", "audit", "doctor", "version")
 
 
 @pytest.fixture(autouse=True)
