@@ -24,6 +24,12 @@ $(VENV)/.built: $(VENV)/.installed pyproject.toml $(ENGINE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# In a folder of their own: see the file.
+$(VENV)/.compat: $(VENV)/.installed requirements-compat.lock
+	rm -rf $(VENV)/compat
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/compat -r requirements-compat.lock
+	@touch $@
+
 repro: setup ## games, examples, dataset, suite, network, report and release of the active campaigns
 	@python -m flows.repro
 
@@ -35,10 +41,10 @@ lint: setup ## ruff and mypy
 	ruff format --check .
 	mypy
 
-test: lint ## the tests that take minutes
+test: lint $(VENV)/.compat ## the tests that take minutes
 	pytest
 
-test-all: lint ## and the slow ones, up to 90 minutes
+test-all: lint $(VENV)/.compat ## and the slow ones, up to 90 minutes
 	pytest -m ''
 
 # A sanitized module needs the runtime libraries before Python's own; the interpreter's own leaks are not ours to find.
