@@ -94,8 +94,11 @@ def positions_of(table: pa.Table, size: int, name: str) -> Positions:
 
 def read_examples(dataset: Path, split: str, size: int) -> Examples:
     """One split of a dataset folder."""
-    table = read_folder(dataset, "dataset", f"{split}-*.parquet")
-    name = f"{dataset}: {split}"
+    return examples_of(read_folder(dataset, "dataset", f"{split}-*.parquet"), size, f"{dataset}: {split}")
+
+
+def examples_of(table: pa.Table, size: int, name: str) -> Examples:
+    """The rows of a table of examples; `name` is what an error calls it."""
     positions = positions_of(table, size, name)
     taken = ~positions.legal()
 

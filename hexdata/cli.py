@@ -593,7 +593,13 @@ def import_command(
 
     if size is not None:
         check_size(size)
-    done = import_games(campaign, files, Path("data"), Path("params.yaml"), size, skip)
+
+    def read(games: int) -> None:
+        if games % 100 == 0:
+            _progress(f"{games:,} games read")
+
+    done = import_games(campaign, files, Path("data"), Path("params.yaml"), size, skip, read)
+    _progress("")
     if as_json:
         counts = {"games": done.games, "twice": done.twice, "left_out": [str(error) for error in done.refused]}
         print(json.dumps({"campaign": done.campaign, "size": done.size, **counts, "imported": done.sha256}))

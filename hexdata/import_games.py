@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -149,13 +149,16 @@ class Read:
     refused: list[BadInput]
 
 
-def read_lines(paths: Iterable[Path], size: int | None = None) -> Read:
-    """The games of all files, each once, and why the others are none."""
+def read_lines(
+    paths: Iterable[Path], size: int | None = None, progress: Callable[[int], None] = lambda n: None
+) -> Read:
+    """The games of all files, each once, and why the others are none. `progress` is told how many were read."""
     lines: dict[bytes, Line] = {}
     refused: list[BadInput] = []
     twice = 0
     for path in files_of(paths):
         for number, game in enumerate(read_games(path, size), start=1):
+            progress(len(lines) + twice + len(refused))
             if isinstance(game, BadInput):
                 refused.append(game)
                 continue
@@ -244,7 +247,13 @@ class Imported:
 
 
 def import_games(
-    campaign: str, paths: Iterable[Path], data: Path, params: Path, size: int | None = None, skip: bool = False
+    campaign: str,
+    paths: Iterable[Path],
+    data: Path,
+    params: Path,
+    size: int | None = None,
+    skip: bool = False,
+    progress: Callable[[int], None] = lambda n: None,
 ) -> Imported:
     """Make data/games/`campaign` hold exactly the games of these files, and params.yaml name them.
 
@@ -254,7 +263,7 @@ def import_games(
         raise BadInput(f"{campaign!r} is no name for a campaign: expected letters, digits, - and _")
     known = read_params(params)
     text = params.read_text()
-    found = read_lines(paths, size)
+    found = read_lines(paths, size, progress)
     if found.refused and not skip:
         more = len(found.refused) - 1
         rest = f"; {more} more like it" if more else ""

@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from hexdata.arrays import read_examples, unpack
-from hexdata.records import BadFile, read_folder
+from hexdata.arrays import examples_of, unpack
+from hexdata.records import BadFile, read_table
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,7 +69,10 @@ class Rows:
 
         # by DLPack: from_numpy would warn that the arrays are read-only. The mapping is private, so that writing to a
         # tensor changes this process's view and never the file.
-        tensors = {name: from_dlpack(_flat(self.table, name)).reshape(getattr(self, name).shape) for name in _COLUMNS}
+        tensors = {
+            name: from_dlpack(_flat(self.table, name)).reshape(getattr(self, name).shape)
+            for name in _columns(self.size)
+        }
         return Tensors(self.size, **tensors)
 
 
@@ -104,9 +108,6 @@ class Dataset:
     test: Rows
 
 
-_COLUMNS = ("key", "board", "to_move", "ply", "policy", "played", "z", "proved", "games", "weight")
-
-
 def load_dataset(name: str | os.PathLike[str], cache: Path | None = None) -> Dataset:
     """A campaign's name, a folder with `train-*.parquet`, or a release."""
     folder = find(name)
@@ -137,7 +138,7 @@ def load_split(folder: Path, split: str, cache: Path) -> Rows:
     cached = cache / f"{content_hash(paths)}.arrow"
     table = _map(cached)
     if table is None:
-        _write(cached, decode(folder, split))
+        decode(paths, cached)
         table = _map(cached)
         assert table is not None
     return _rows(table)
@@ -152,59 +153,83 @@ def content_hash(paths: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
-def decode(folder: Path, split: str) -> pa.Table:
-    """The dense columns of a split, checked as training checks them."""
-    raw = read_folder(folder, "dataset", f"{split}-*.parquet")
-    size = _size_of(raw, folder)
-    examples = read_examples(folder, split, size)
+def decode(paths: Sequence[Path], out: Path) -> None:
+    """The dense columns of a split's files, checked as training checks them, as one Arrow file of one batch.
+
+    The columns are filled file by file in scratch files and written from there: memory holds one Parquet file.
+    """
+    counts = [pq.read_metadata(path).num_rows for path in paths]
+    size = _size_of(paths[0])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".decoding.") as scratch:
+        columns = {
+            name: _scratch(Path(scratch) / name, (sum(counts), *shape), kind)
+            for name, (kind, shape) in _columns(size).items()
+        }
+        start = 0
+        for path, count in zip(paths, counts, strict=True):
+            for name, values in _decoded(path, size).items():
+                columns[name][start : start + count] = values.reshape(count, *columns[name].shape[1:])
+            start += count
+        arrays = [_column(values) for values in columns.values()]
+        fields = [pa.field(name, array.type) for name, array in zip(columns, arrays, strict=True)]
+        schema = pa.schema(fields, metadata={"size": str(size)})
+        whole = Path(scratch) / "whole.arrow"
+        # one batch, so that every column is one piece of memory
+        with pa.OSFile(str(whole), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+        os.replace(whole, out)
+
+
+def _columns(size: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The type of each column and the shape of its rows."""
+    return {
+        "key": ("uint8", (16,)),
+        "board": ("int8", (size, size)),
+        "to_move": ("uint8", ()),
+        "ply": ("int16", ()),
+        "policy": ("float32", (size * size,)),
+        "played": ("float32", (size * size,)),
+        "z": ("float32", ()),
+        "proved": ("int8", ()),
+        "games": ("int32", ()),
+        "weight": ("float32", ()),
+    }
+
+
+def _decoded(path: Path, size: int) -> dict[str, Array]:
+    table = read_table(path, "dataset")
+    examples = examples_of(table, size, str(path))
     black, white = (unpack(stones, size) for stones in (examples.positions.black, examples.positions.white))
-    columns: dict[str, Array] = {
-        "key": np.frombuffer(b"".join(raw["key"].to_pylist()), np.uint8).reshape(-1, 16),
+    return {
+        "key": np.frombuffer(b"".join(table["key"].to_pylist()), np.uint8),
         "board": black.astype(np.int8) - white.astype(np.int8),
         "to_move": examples.positions.to_move,
-        "ply": raw["ply"].to_numpy().astype(np.int16),
+        "ply": table["ply"].to_numpy(),
         "policy": examples.policy,
         "played": examples.played,
         "z": examples.z,
-        "proved": examples.proved.astype(np.int8),
-        "games": raw["games"].to_numpy().astype(np.int32),
+        "proved": examples.proved,
+        "games": table["games"].to_numpy(),
         "weight": examples.weight,
     }
-    arrays = [_column(columns[name]) for name in _COLUMNS]
-    return pa.table(arrays, names=list(_COLUMNS)).replace_schema_metadata({"size": str(size)})
 
 
-def _size_of(table: pa.Table, folder: Path) -> int:
-    if not table.num_rows:
-        # a split without rows still has the width of its board's stones, which only its neighbours can tell apart
-        for path in sorted(folder.glob("*.parquet")):
-            if rows := read_folder(folder, "dataset", path.name)["size"]:
-                return int(rows[0].as_py())
-        raise BadFile(f"{folder}: no rows in any of its files")
-    return int(table["size"][0].as_py())
+def _size_of(path: Path) -> int:
+    """Of the first row there is: a split without rows leaves that to its neighbours."""
+    for file in (path, *sorted(path.parent.glob("*.parquet"))):
+        for batch in pq.ParquetFile(file).iter_batches(batch_size=1, columns=["size"]):
+            return int(batch["size"][0].as_py())
+    raise BadFile(f"{path.parent}: no rows in any of its files")
+
+
+def _scratch(path: Path, shape: tuple[int, ...], kind: str) -> Array:
+    return np.memmap(path, kind, "w+", shape=shape) if shape[0] else np.empty(shape, kind)
 
 
 def _column(values: Array) -> pa.Array:
-    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
-    return flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
-
-
-def _write(path: Path, table: pa.Table) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        # one batch, so that every column is one piece of memory
-        with pa.OSFile(temporary, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_batch(table.combine_chunks().to_batches()[0] if len(table) else _no_rows(table.schema))
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+    flat = pa.array(values.reshape(-1))
+    return flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, int(np.prod(values.shape[1:])))
 
 
 def _map(path: Path) -> pa.Table | None:
@@ -215,7 +240,7 @@ def _map(path: Path) -> pa.Table | None:
         table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped))).read_all()
     except (FileNotFoundError, ValueError):  # ArrowInvalid is a ValueError, as is the mapping of nothing
         return None
-    return table if tuple(table.column_names) == _COLUMNS else None
+    return table
 
 
 def _flat(table: pa.Table, name: str) -> pa.Array:
@@ -225,6 +250,8 @@ def _flat(table: pa.Table, name: str) -> pa.Array:
 
 def _rows(table: pa.Table) -> Rows:
     size = int(table.schema.metadata[b"size"])
-    views = {name: _flat(table, name).to_numpy(zero_copy_only=True) for name in _COLUMNS}
-    shapes = {"key": (-1, 16), "board": (-1, size, size), "policy": (-1, size * size), "played": (-1, size * size)}
-    return Rows(size, **{name: view.reshape(shapes.get(name, -1)) for name, view in views.items()}, table=table)
+    views = {
+        name: _flat(table, name).to_numpy(zero_copy_only=True).reshape(len(table), *shape)
+        for name, (_, shape) in _columns(size).items()
+    }
+    return Rows(size, **views, table=table)

@@ -33,8 +33,12 @@ _WRITERS: dict[Format, Callable[[Iterable[Game]], str]] = {
 
 def read_games(path: Path, size: int | None = None) -> Iterator[Game | BadInput]:
     """Every game of a file in any of the formats; one that is refused comes as its error, with its place."""
-    text = decode(path.read_bytes(), str(path))
-    return _READERS[format_of(text)](text, str(path), size)
+    return parse_games(decode(path.read_bytes(), str(path)), str(path), size)
+
+
+def parse_games(text: str, name: str, size: int | None = None) -> Iterator[Game | BadInput]:
+    """As `read_games`, from text; `name` is what errors call it."""
+    return _READERS[format_of(text)](text, name, size)
 
 
 def write_games(games: Iterable[Game], form: Format) -> str:

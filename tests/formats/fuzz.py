@@ -11,6 +11,8 @@ from collections import Counter
 from pathlib import Path
 
 from hexdata.board import MAX_SIZE, MIN_SIZE, Position, cell_name, parse_moves
+from hexdata.errors import BadInput
+from hexdata.formats import FORMATS, format_of, parse_games, write_games
 from hexdata.formats.game import Game
 from hexdata.formats.sgf import BadSgf, parse_sgf, read_sgf, write_sgf
 
@@ -86,7 +88,7 @@ def changed(rng: random.Random, data: bytes) -> bytes:
     return data[:4000]
 
 
-def random_record(rng: random.Random) -> bytes:
+def random_game(rng: random.Random) -> Game:
     size = rng.randint(MIN_SIZE, MAX_SIZE)
     moves, position = [], Position.empty(size)
     for cell in rng.sample(range(size * size), rng.randint(0, min(30, size * size))):
@@ -94,7 +96,17 @@ def random_record(rng: random.Random) -> bytes:
             break
         moves.append((position.to_move, cell))
         position = position.play(cell)
-    return write_sgf(Game(size, moves=tuple(moves))).encode()
+    return Game(size, moves=tuple(moves), result=f"{(position.winner() or 'white')[0].upper()}+")
+
+
+def random_record(rng: random.Random) -> bytes:
+    return write_sgf(random_game(rng)).encode()
+
+
+def random_lines(rng: random.Random) -> bytes:
+    games = [random_game(rng) for _ in range(rng.randint(1, 3))]
+    form = rng.choice(FORMATS)
+    return write_games([game for game in games if game.moves], form).encode()
 
 
 def refused(error: ValueError) -> str:
@@ -116,6 +128,20 @@ def check_record(path: Path, size: int | None) -> str:
     return "read"
 
 
+def check_lines(text: str) -> str:
+    """Whatever format it is taken for now."""
+    found = "nothing"
+    for game in parse_games(text, "f", None):
+        if isinstance(game, BadInput):
+            found = refused(game)
+        else:
+            again = write_games([game], "sgf")
+            assert parse_sgf(again).position() == game.position()
+            found = "read"
+    assert found != "nothing" or format_of(text) != "sgf"
+    return found
+
+
 def check_moves(text: str, size: int) -> str:
     try:
         moves = parse_moves(text, size)
@@ -133,18 +159,22 @@ def fuzz(seed: int, count: int = 0, seconds: float = 0.0) -> Counter[str]:
     until = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "game.sgf"
-        while found.total() < 2 * count or time.monotonic() < until:
+        while found.total() < 3 * count or time.monotonic() < until:
             data = changed(rng, rng.choice(RECORDS) if rng.random() < 0.7 else random_record(rng))
             size = rng.choice((None, rng.randint(MIN_SIZE, MAX_SIZE)))
             path.write_bytes(data)
             board = rng.randint(MIN_SIZE, MAX_SIZE)
             names = " ".join(cell_name(c, board) for c in rng.choices(range(board * board), k=rng.randint(0, 6)))
             text = changed(rng, names.encode()).decode("utf-8", "replace") if rng.random() < 0.8 else names
+            lines = changed(rng, random_lines(rng)).decode("utf-8", "replace")
             try:
+                found[f"lines {check_lines(lines)}"] += 1
                 found[f"records {check_record(path, size)}"] += 1
                 found[f"move lists {check_moves(text, board)}"] += 1
             except Exception as error:
-                raise AssertionError(f"record {data!r} with size {size}, or moves {text!r} on size {board}") from error
+                raise AssertionError(
+                    f"record {data!r} with size {size}, or moves {text!r} on size {board}, or {lines!r}"
+                ) from error
     return found
 
 
