@@ -113,6 +113,23 @@ def test_headline_figures_are_those_of_the_metrics(metrics: Path, tmp_path: Path
         assert f"{mean['low']:.3f} to {mean['high']:.3f}" in words
 
 
+def test_the_statistics_of_a_tournament_stand_in_a_table(metrics: Path, tmp_path: Path) -> None:
+    read = json.loads((metrics / "hex6" / "games.json").read_text())
+    unique = json.loads((metrics / "hex6" / "examples.json").read_text())["unique"]
+
+    def rows() -> list[list[str]]:
+        table = re.search(r'<table class="games">.*?</table>', build(metrics, tmp_path / "out"))
+        assert table
+        return [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", table[0])][1:]
+
+    figures = [f"{read[name]:,}" for name in ("games", "black_wins", "white_wins", "plies")]
+    total = ["all", "all", *figures, f"{read['plies'] / read['games']:.1f}", f"{unique:,}"]
+    assert rows() == [total]
+    pairing = {"black": "a<b", "white": "uct", "games": 20, "black_wins": 15, "plies": 500}
+    change(metrics, "games.json", pairings=[pairing])
+    assert rows() == [["a&lt;b", "uct", "20", "15", "5", "500", "25.0", ""], total]
+
+
 def test_every_opening_is_drawn_with_its_interval_and_its_proof(metrics: Path, tmp_path: Path) -> None:
     page = build(metrics, tmp_path / "out")
     lines = (metrics / "hex6" / "openings.csv").read_text().splitlines()[1:]

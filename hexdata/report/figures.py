@@ -50,6 +50,16 @@ class Mean(Figures):
     of: Count
 
 
+class Pairing(Figures):
+    """The games of two players with these colours."""
+
+    black: str
+    white: str
+    games: Count
+    black_wins: Count
+    plies: Count
+
+
 class Games(Figures):
     games: Count
     black_wins: Count
@@ -57,6 +67,8 @@ class Games(Figures):
     plies: Count
     positions: Count
     ended_by: dict[str, Count]
+    pairings: list[Pairing] = []
+    """Of a tournament; self-play has none."""
 
 
 class Examples(Figures):

@@ -368,7 +368,27 @@ def _positions(c: Campaign) -> str:
                 _key("stone-key black", "Black won") + _key("stone-key white", "White won"),
             ),
         ),
+        _figure("Statistics", _games_table(c), "Plies count every stone, those of the opening too."),
     )
+
+
+def _games_table(c: Campaign) -> str:
+    """Games, wins by colour, plies and unique positions; of a tournament by pairing too."""
+
+    def row(cells: Sequence[str], kind: str = "td") -> str:
+        return "<tr>" + "".join(f"<{kind}>{cell}</{kind}>" for cell in cells) + "</tr>"
+
+    def line(names: Sequence[str], games: int, black: int, white: int, plies: int) -> list[str]:
+        mean = f"{plies / games:.1f}" if games else "–"
+        return [*(html.escape(name) for name in names), *map(count, (games, black, white, plies)), mean]
+
+    heads = ("games", "Black won", "White won", "plies", "a game", "unique positions")
+    lines = [row(("Black", "White", *heads), "th")]
+    for p in c.games.pairings:
+        lines.append(row([*line((p.black, p.white), p.games, p.black_wins, p.games - p.black_wins, p.plies), ""]))
+    g = c.games
+    lines.append(row([*line(("all", "all"), g.games, g.black_wins, g.white_wins, g.plies), count(c.examples.unique)]))
+    return f'<div class="scroll"><table class="games">{"".join(lines)}</table></div>'
 
 
 def _ply_chart(plies: Sequence[fig.Ply]) -> str:
