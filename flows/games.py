@@ -1,16 +1,17 @@
-"""Stage `games`: self-play shards into data/games/CAMPAIGN."""
+"""Stage `games`: self-play and tournament shards into data/games/CAMPAIGN."""
 
 from __future__ import annotations
 
 from prefect import flow
 
-from flows.launch import DATA, METRICS, launch
+from flows.launch import DATA, LOGS, METRICS, launch
 from flows.sharded import RUNNER, complete
 from hexdata import generate
 from hexdata.import_games import check_imported
 from hexdata.params import Campaign, ImportedGames, read_campaign
 from hexdata.progress import Meter
-from hexdata.records import read_folder, read_table, remove_others, write_json
+from hexdata.records import remove_others, write_json
+from hexdata.shards import Made
 
 
 def check(campaign: Campaign) -> None:
@@ -19,7 +20,7 @@ def check(campaign: Campaign) -> None:
 
 
 @flow(name="games", task_runner=RUNNER)
-def games(campaign: str, cluster: str | None = None, workers: int | None = None) -> None:
+def games(campaign: str, cluster: str | None = None, workers: str | int | None = None) -> None:
     """Play the games of a campaign, shard by shard; shards that are already there stay, imported games too."""
     params = read_campaign(campaign)
     check(params)
@@ -28,18 +29,18 @@ def games(campaign: str, cluster: str | None = None, workers: int | None = None)
         # nothing to make: they are there, or the user is told how to get them
         table = check_imported(folder, campaign, params)
         remove_others(folder, [path.name for path in folder.glob("games-*.parquet")])
-        write_json(METRICS / campaign / "games.json", generate.games_metrics(table))
+        write_json(METRICS / campaign / "games.json", generate.games_metrics([table]))
         return
     shards = generate.shards(campaign, params.size, params.games)
-    with Meter(f"games {campaign}", len(shards) * params.games.per_shard, "games") as meter:
+    log = LOGS / f"games-{campaign}.log"
+    with Meter(f"games {campaign}", len(shards) * params.games.per_shard, "games", log) as meter:
 
-        def done(shard: generate.Shard, fresh: bool) -> None:
-            figures = generate.games_metrics(read_table(folder / shard.name, "games"))
-            meter.advance(shard.per_shard, fresh=fresh, positions=int(str(figures["positions"])))
+        def done(shard: generate.Shard, made: Made | None) -> None:
+            generate.advance(meter, shard, made, folder)
 
-        complete(folder, shards, generate.make_shard, done, cluster, workers)
+        complete(folder, shards, generate.play_shard, done, cluster, workers)
     remove_others(folder, [shard.name for shard in shards])
-    write_json(METRICS / campaign / "games.json", generate.games_metrics(read_folder(folder, "games")))
+    write_json(METRICS / campaign / "games.json", generate.folder_metrics(folder, shards))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hexdata.errors import BadInput
+from hexdata.cluster import parse_workers
+from hexdata.errors import BadInput, Unfinished
 from hexdata.params import Campaign, read_campaign
 
 DATA, METRICS, LOGS = Path("data"), Path("metrics"), Path("logs")
@@ -33,12 +34,15 @@ def launch(
     parser = argparse.ArgumentParser(description=flow.__doc__, epilog=f"example: python -m flows.{_name(flow)} hex6")
     parser.add_argument("campaign", help="a campaign of params.yaml")
     if clustered:
-        parser.add_argument("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler (default: a local cluster)")
-        parser.add_argument("--workers", type=_count, help="local worker processes (default: one a core)")
+        places = "local (the default), tcp://HOST:PORT, tls://HOST:PORT, slurm, pbs or ssh:HOST,HOST"
+        parser.add_argument("--cluster", metavar="WHERE", help=places)
+        parser.add_argument("--workers", help="worker processes, as 4 or 2-16 (default: one a core)")
     arguments = parser.parse_args(argv)
     try:
         campaign = read_campaign(arguments.campaign)
         check(campaign)
+        if clustered and arguments.workers is not None:
+            parse_workers(arguments.workers)
         check_prefect_api(os.environ.get("PREFECT_API_URL"))
         _quiet_bad_input()
         started = time.monotonic()
@@ -47,9 +51,9 @@ def launch(
         else:
             flow(arguments.campaign)
         log_timing(_name(flow), arguments.campaign, time.monotonic() - started)
-    except BadInput as error:
+    except (BadInput, Unfinished) as error:
         print(f"hexdata: {error}", file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, BadInput) else 1
     return 0
 
 
@@ -76,17 +80,10 @@ def _quiet_bad_input() -> None:
     """Prefect logs a traceback for every exception; a sentence is enough for what the user can put right."""
 
     def wanted(record: logging.LogRecord) -> bool:
-        return not (record.exc_info and isinstance(record.exc_info[1], BadInput))
+        return not (record.exc_info and isinstance(record.exc_info[1], BadInput | Unfinished))
 
     logging.getLogger("prefect.flow_runs").addFilter(wanted)
 
 
 def _name(flow: Any) -> str:
     return str(getattr(flow, "name", flow))
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("expected at least 1")
-    return value

@@ -20,13 +20,15 @@ import typer
 
 from hexdata.board import COLOURS, Bits, Cell, Position, cell_name, cells, check_size, parse_moves
 from hexdata.draw import Label, draw, paint, wants_colour
+from hexdata.errors import Unfinished
 
 if TYPE_CHECKING:
     from hexdata.audit import Difference, Plan
     from hexdata.engine import Solution
+    from hexdata.params import GamesParams
     from hexdata.rows import Rows
 
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+UNFINISHED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 SHOWN_REFUSALS = 10
 
 app = typer.Typer(
@@ -72,6 +74,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the reader has gone, as in `hexdata head FILE | head`; Python would complain when it closes standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except Unfinished as error:
+        print(f"hexdata: {error}", file=sys.stderr)
+        return UNFINISHED
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         return _refuse(f"{error.filename}: {reason}" if error.filename else reason)
@@ -469,6 +474,105 @@ def _print_openings(size: int, answers: Mapping[Cell, Solution], as_json: bool) 
     print("\n".join(_drawn(scene)))
     counts = [f"{list(winners.values()).count(winner)} {winner}" for winner in ("black", "white", "unknown")]
     print(f"{', '.join(counts)}; {_effort(answers.values())}")
+
+
+# --------------------------------------------------------------------------------------------------------- generation
+
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="WHERE",
+        help="local (the default), tcp://HOST:PORT, tls://HOST:PORT, slurm, pbs or ssh:HOST,HOST.",
+    ),
+]
+WorkersOption = Annotated[
+    str | None,
+    typer.Option("--workers", metavar="K|MIN-MAX", help="Worker processes to start (default: one a core)."),
+]
+
+
+@app.command(
+    short_help="Play the games of a campaign.",
+    epilog="\b\nExamples:\n"
+    "  hexdata generate hex6\n"
+    "  hexdata generate d8 --dry-run --workers 100\n"
+    "  hexdata generate hex9 --cluster tls://scheduler:8786",
+)
+def generate(
+    campaign: Annotated[str, typer.Argument(metavar="CAMPAIGN", help="A campaign of params.yaml.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it will cost, from a sample.")] = False,
+    cluster: ClusterOption = None,
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> int:
+    """Play the games of a campaign into data/games/CAMPAIGN, on this machine or on a Dask cluster.
+
+    Finished shards stay: stopped in any way, the same command goes on and ends in the same bytes. Exit code 1 if it
+    could not finish.
+    """
+    from hexdata.cluster import parse_workers
+    from hexdata.generate import check_games
+    from hexdata.generate import generate as play
+    from hexdata.params import BadParams, ImportedGames, read_campaign
+
+    params = read_campaign(campaign)
+    if isinstance(params.games, ImportedGames):
+        raise BadParams(f"campaign {campaign!r} is imported: expected one that is played")
+    check_games(params.size, params.games)
+    crew = parse_workers(workers) if workers is not None else None
+    if dry_run:
+        most = crew[1] if isinstance(crew, tuple) else crew
+        return _print_cost(campaign, params.size, params.games, most or os.cpu_count() or 1, as_json)
+    folder, log = Path("data") / "games" / campaign, Path("logs") / f"games-{campaign}.log"
+    figures = play(campaign, params.size, params.games, folder, cluster, crew, log)
+    if as_json:
+        print(json.dumps({"campaign": campaign, "folder": str(folder), **figures}))
+    else:
+        print(f"{folder}: {figures['games']:,} games, {figures['played']:,} of them played now")
+    return 0
+
+
+def _print_cost(campaign: str, size: int, games: GamesParams, workers: int, as_json: bool) -> int:
+    from hexdata.cost import estimate
+
+    cost = estimate(campaign, size, games, workers)
+    if as_json:
+        print(json.dumps({"campaign": campaign, **cost.json()}))
+        return 0
+    budgets = f" at 1/{cost.divided_by} of their budgets" if cost.divided_by > 1 else ""
+    print(f"{campaign}: {cost.games:,} games, about {cost.positions:,} positions and {_megabytes(cost.bytes)}")
+    print(f"  CPU time          {_duration(cost.cpu_seconds)} on a core like this one")
+    print(f"  on {f'{workers:,} workers':<15}{_duration(cost.seconds)}, of which Dask and disk {cost.overhead:.1%}")
+    print(f"  measured on {cost.sample_games:,} games{budgets}")
+    return 0
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.2f} MB"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 3600:,.1f} hours" if seconds >= 3600 else f"{seconds:,.1f} seconds"
+
+
+@app.command(
+    short_help="Work for a Dask scheduler.",
+    epilog="\b\nExamples:\n"
+    "  dask scheduler --host 127.0.0.1 --port 8786\n"
+    "  hexdata worker tcp://127.0.0.1:8786 --workers 2",
+)
+def worker(
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="tcp://HOST:PORT or tls://HOST:PORT.")],
+    processes: Annotated[int | None, typer.Option("--workers", min=1, metavar="K", help="Default: one a core.")] = None,
+) -> int:
+    """Work for a Dask scheduler until it goes away or Ctrl-C: shards of `hexdata generate` on other machines.
+
+    TLS certificates come from Dask's configuration (see README.md).
+    """
+    from hexdata.cluster import serve
+
+    return serve(address, processes or os.cpu_count() or 1)
 
 
 # --------------------------------------------------------------------------------------------- artifacts and machines

@@ -1,16 +1,25 @@
-"""Where the work runs: a LocalCluster of one-thread workers by default, or any Dask scheduler by its address.
+"""Where the work runs: on worker processes of this machine by default, or on any Dask cluster.
 
-Workers return bytes and the client writes them, so no shared file system is needed.
+    local                    one-thread worker processes here
+    tcp://HOST:8786          a scheduler by its address; tls://… with the certificates of Dask's configuration
+    slurm, pbs               workers as jobs of a batch system, through dask-jobqueue and its configuration
+    ssh:HOST,HOST…           a scheduler on the first host and a worker a core on all of them, through Dask's own SSH
+
+Workers return bytes and the client writes them, so no shared file system is needed. A worker whose engine is of another
+version would make other bytes: it is refused by name and its work goes to the others.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
+import re
+import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from hexdata.errors import BadInput
 
@@ -18,43 +27,210 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 15
+Workers: TypeAlias = int | tuple[int, int]
+"""How many worker processes, or the least and the most between which they come and go."""
+
+T = TypeVar("T")
+S = TypeVar("S")
 
 
 class BadCluster(BadInput):
-    """The cluster cannot be reached; the message names the address."""
+    """The cluster cannot be reached or cannot be used; the message names it and what to do."""
+
+
+class WrongVersion(Exception):
+    """Raised on a worker that would make other bytes than the client: its address, and what it has."""
+
+
+def parse_workers(text: str) -> Workers:
+    """`4`, or `2-16` for as many as there is work for."""
+    found = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", text)
+    low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not found or high < 1 or low > high:
+        raise BadInput(f"--workers is {text!r}: expected a number such as 4, or a range such as 2-16")
+    return (low, high) if found[2] else low
 
 
 @contextmanager
-def connect(address: str | None = None, workers: int | None = None) -> Iterator[Client]:
-    """A Dask client on `address`, or on a local cluster with `workers` processes (default: one a core)."""
+def connect(where: str | None = None, workers: Workers | None = None) -> Iterator[Client]:
+    """A Dask client on `where`. `workers` is for what starts them: all but an address."""
     import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     # Prefect's logging shows every INFO line of the scheduler and the nannies
     logging.getLogger("distributed").setLevel(logging.ERROR)
-    if address is not None:
-        try:
-            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError):
-            raise BadCluster(
-                f"no Dask scheduler answers at {address}: expected an address such as tcp://host:8786"
-            ) from None
-        with client:
-            yield client
-        return
+    with ExitStack() as stack:
+        if where is not None and "://" in where:
+            warn_if_open(where)
+            yield stack.enter_context(_reach(where))
+            return
+        # a tick is late when a shard is written: no reason to tell
+        stack.enter_context(dask.config.set({"distributed.admin.tick.limit": "60s"}))
+        cluster = stack.enter_context(_start(where or "local", workers))
+        if where not in (None, "local"):
+            warn_if_open(cluster.scheduler_address)
+        yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+def _reach(address: str) -> Client:
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        tls = " with Dask's TLS configured here and there" if address.startswith("tls") else ""
+        told = f" ({error})" if isinstance(error, TypeError | RuntimeError) and str(error) else ""
+        raise BadCluster(
+            f"no Dask scheduler answers at {address}{told}: expected an address such as tcp://host:8786{tls}"
+        ) from None
+
+
+@contextmanager
+def _start(where: str, workers: Workers | None) -> Iterator[Any]:
+    kind, _, rest = where.partition(":")
+    if kind == "local" and not rest:
+        with _lean_workers(), _local(workers) as cluster:
+            yield cluster
+    elif kind in ("slurm", "pbs") and not rest:
+        if workers is None:
+            raise BadCluster(f"--cluster {kind} starts jobs: expected --workers, such as --workers 2-16")
+        with _batch(kind) as cluster:
+            _scale(cluster, workers)
+            yield cluster
+    elif kind == "ssh" and rest:
+        if workers is not None:
+            raise BadCluster("--cluster ssh starts a worker a core on each host: expected no --workers")
+        with _ssh(rest.split(",")) as cluster:
+            yield cluster
+    else:
+        raise BadCluster(f"unknown cluster {where!r}: expected local, tcp://…, tls://…, slurm, pbs or ssh:HOST,HOST")
+
+
+def _local(workers: Workers | None) -> Any:
+    from distributed import LocalCluster
+
+    at_first = workers if isinstance(workers, int) else (workers[0] if workers else os.cpu_count() or 1)
     # a worker that is killed mid-shard is replaced by its nanny and the shard is played again
-    with (
-        _lean_workers(),
-        dask.config.set({"distributed.admin.tick.limit": "60s"}),
-        LocalCluster(
-            n_workers=workers or os.cpu_count() or 1,
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.ERROR,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+    cluster = LocalCluster(
+        n_workers=at_first, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR
+    )
+    if isinstance(workers, tuple):
+        _scale(cluster, workers)
+    return cluster
+
+
+def _scale(cluster: Any, workers: Workers) -> None:
+    if isinstance(workers, int):
+        cluster.scale(workers)
+    else:
+        cluster.adapt(minimum=workers[0], maximum=workers[1])
+
+
+def _batch(kind: str) -> Any:
+    try:
+        import dask_jobqueue
+    except ImportError:
+        raise BadCluster(
+            f"--cluster {kind} needs dask-jobqueue: install it with `pip install hexdata[jobqueue]`"
+        ) from None
+    import dask
+
+    def configured(name: str, standard: object) -> object:
+        return dask.config.get(f"jobqueue.{kind}.{name}", None) or standard
+
+    make = getattr(dask_jobqueue, {"slurm": "SLURMCluster", "pbs": "PBSCluster"}[kind])
+    # one-thread workers, as everywhere; queue, account, walltime and the rest are the site's, in Dask's configuration
+    return make(cores=configured("cores", 1), memory=configured("memory", "2GB"), processes=configured("processes", 1))
+
+
+def _ssh(hosts: list[str]) -> Any:
+    from distributed import SSHCluster
+
+    try:
+        return SSHCluster([hosts[0], *hosts], worker_options={"nthreads": 1, "n_workers": -1})
+    except (OSError, RuntimeError) as error:
+        raise BadCluster(f"no Dask cluster starts by ssh on {', '.join(hosts)}: {error}") from None
+
+
+# ----------------------------------------------------------------------------------------------------------- workers
+
+
+def serve(address: str, processes: int) -> int:
+    """Run worker processes for a scheduler until it goes or they are stopped; returns the exit code."""
+    if "://" not in address:
+        raise BadCluster(f"{address!r} is no scheduler: expected an address such as tcp://host:8786 or tls://host:8786")
+    _reach(address).close()
+    warn_if_open(address)
+    # a minute for a scheduler that is started again; tasks are one engine call, so one thread each
+    options = ["--nworkers", str(processes), "--nthreads", "1", "--death-timeout", "60", "--no-dashboard"]
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
+    os.execv(sys.executable, command)
+
+
+def warn_if_open(address: str) -> None:
+    """One line: whoever reaches an open scheduler or worker can run any program there."""
+    if not address.startswith("tls://") and not is_loopback(address):
+        print(
+            f"hexdata: warning: {address} is not encrypted and open to its network, where anyone can run code on it: "
+            "use tls:// (see README.md)",
+            file=sys.stderr,
+        )
+
+
+def is_loopback(address: str) -> bool:
+    if address.startswith("inproc://"):
+        return True
+    host = address.partition("://")[2].rpartition(":")[0].strip("[]")
+    try:
+        found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
+    except OSError:
+        return False
+    return all(ipaddress.ip_address(ip.partition("%")[0]).is_loopback for ip in found)
+
+
+def versions() -> dict[str, int]:
+    """What must be the same here and on every worker."""
+    from hexdata.engine import ENGINE_VERSION
+    from hexdata.records import SCHEMA_VERSION
+
+    return {"engine": ENGINE_VERSION, "schema": SCHEMA_VERSION}
+
+
+def checked(make: Callable[[S], T], item: S, expected: dict[str, int]) -> T:
+    """Runs on a worker: workers that joined late have not been looked at before."""
+    if (found := versions()) != expected:
+        from distributed import get_worker
+
+        raise WrongVersion(get_worker().address, found)
+    return make(item)
+
+
+def refuse_others(client: Client) -> None:
+    """Look at every worker before work starts; BadCluster if there are some but none that can be used."""
+    found = client.run(versions, on_error="return")
+    if not found and client.cluster is None and client.scheduler:
+        where = client.scheduler.address
+        print(
+            f"hexdata: {where} has no workers yet: start some with `hexdata worker {where}`",
+            file=sys.stderr,
+            flush=True,
+        )
+    for worker, told in found.items():
+        if told != versions():
+            refuse(client, worker, told)
+    if found and all(told != versions() for told in found.values()):
+        raise BadCluster(f"every worker was refused: install hexdata with {_spell(versions())} on them (`make wheel`)")
+
+
+def refuse(client: Client, worker: str, found: object) -> None:
+    """Close a worker and say why, in one line."""
+    has = _spell(found) if isinstance(found, dict) else f"no hexdata that answers ({found!r})"
+    print(f"hexdata: refused worker {worker}: it has {has}, expected {_spell(versions())}", file=sys.stderr, flush=True)
+    client.retire_workers([worker], close_workers=True)
+
+
+def _spell(found: dict[str, int]) -> str:
+    return ", ".join(f"{name} version {number}" for name, number in found.items())
 
 
 @contextmanager

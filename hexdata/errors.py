@@ -1,5 +1,14 @@
-"""What a user can put right: bad input, said in one sentence. Programs exit with 2 and touch nothing."""
+"""How work ends when it does not end well: bad input (exit code 2) and work that was stopped (exit code 1)."""
 
 
 class BadInput(ValueError):
-    """The message names the file, row or parameter and what was expected."""
+    """What a user can put right; nothing was touched. The message names the file, row or parameter and what was
+    expected.
+    """
+
+
+class Unfinished(Exception):
+    """Stopped on the way through no fault of the input. What is finished stays; the same command goes on from there.
+
+    The message says what happened and what to do.
+    """

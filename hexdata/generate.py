@@ -6,18 +6,23 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from hexdata import engine
+from hexdata import engine, mixed
+from hexdata.cluster import Workers, connect
+from hexdata.errors import Unfinished
+from hexdata.external import is_external, parse_external
 from hexdata.openings import BadOpenings, Opening, Scheme, check_scheme, listed_openings, opening_of, parse_scheme
 from hexdata.params import BadParams, GamesParams
-from hexdata.records import SCHEMA_VERSION, games_schema, params_hash, table_bytes
-from hexdata.shards import Made
+from hexdata.progress import Meter
+from hexdata.records import SCHEMA_VERSION, games_schema, params_hash, read_table, remove_others, table_bytes
+from hexdata.shards import Made, complete, set_aside, unfinished
 
 WINNERS = ("black", "white")
 ENDINGS = ("chain", "proof", "resign")
@@ -75,6 +80,9 @@ def check_games(size: int, params: GamesParams) -> None:
     """Refuse players that nobody knows and openings that the board has not, before anything is touched."""
     for player in params.players:
         try:
+            if is_external(player):
+                parse_external(player)
+                continue
             engine.play_games(size, player, player, [], [], dither_moves=0, temperature=1.0)
         except ValueError as error:
             raise BadParams(f"games.player: {error}") from None
@@ -118,24 +126,36 @@ def play_shard(shard: Shard) -> Made:
     tables, order, discarded = [], [], 0
     for index, (black, white) in enumerate(sides):
         mine = [at for at, game in enumerate(shard.games) if game % len(sides) == index]
-        played = engine.play_games(
-            shard.size,
-            black,
-            white,
-            [list(starts[at]) for at in mine],
-            [seeds[at] for at in mine],
-            dither_moves=shard.dither_moves,
-            temperature=shard.temperature,
-            end_nodes=shard.end_nodes,
-        )
+        played, lost = _play(shard, black, white, [starts[at] for at in mine], [seeds[at] for at in mine])
         lengths = [len(starts[at]) for at in mine]
         tables.append(games_table(shard, black, white, lengths, [seeds[at] for at in mine], played))
+        discarded += lost
         order += mine
     table = tables[0]
     if len(tables) > 1:
         table = pa.concat_tables(tables).take(np.argsort(order)).combine_chunks()
     content = table_bytes(table, "games", {"key": shard.key(), "campaign": shard.campaign})
     return Made(content, {**notes_of(table), "discarded": discarded})
+
+
+def _play(
+    shard: Shard, black: str, white: str, starts: Sequence[Opening], seeds: Sequence[int]
+) -> tuple[dict[str, np.ndarray], int]:
+    """The games of one pairing, and how many were discarded because an external engine failed."""
+    if is_external(black) or is_external(white):
+        rules = mixed.Rules(shard.size, shard.dither_moves, shard.temperature, shard.end_nodes)
+        return mixed.play_games(rules, (black, white), starts, seeds)
+    played = engine.play_games(
+        shard.size,
+        black,
+        white,
+        [list(start) for start in starts],
+        seeds,
+        dither_moves=shard.dither_moves,
+        temperature=shard.temperature,
+        end_nodes=shard.end_nodes,
+    )
+    return played, 0
 
 
 def games_table(
@@ -192,6 +212,9 @@ def _game_id(provenance: str, moves: np.ndarray) -> bytes:
     return hashlib.sha256(provenance.encode() + moves.astype("<u2").tobytes()).digest()[:16]
 
 
+NOTES_COLUMNS = ("moves", "opening_length", "ended_by", "budget")
+
+
 def notes_of(table: pa.Table) -> dict[str, int]:
     """What progress tells of games: how many, their searched positions and playouts, and how they ended."""
     budget = table.column("budget").combine_chunks().flatten().to_numpy()
@@ -205,29 +228,83 @@ def notes_of(table: pa.Table) -> dict[str, int]:
     }
 
 
-def games_metrics(table: pa.Table) -> dict[str, object]:
-    winners = table.column("winner").to_pylist()
-    endings = table.column("ended_by").to_pylist()
-    lengths = table.column("moves").combine_chunks().value_lengths().to_numpy()
-    openings = table.column("opening_length").to_numpy()
+METRICS_COLUMNS = ("moves", "opening_length", "winner", "ended_by", "black", "white")
+
+
+def games_metrics(tables: Iterable[pa.Table]) -> dict[str, object]:
+    """Figures of a campaign, from its shards one at a time."""
+    wins: Counter[str] = Counter()
+    endings: Counter[str] = Counter()
+    plies = forced = 0
+    by_pairing: dict[tuple[str, str], Counter[str]] = {}
+    for table in tables:
+        columns = [table.column(name).to_pylist() for name in ("winner", "black", "white")]
+        lengths = table.column("moves").combine_chunks().value_lengths().to_pylist()
+        for winner, black, white, length in zip(*columns, lengths, strict=True):
+            pair = by_pairing.setdefault((black, white), Counter())
+            pair.update(games=1, black_wins=winner == "black", plies=length)
+        wins.update(columns[0])
+        endings.update(table.column("ended_by").to_pylist())
+        plies += sum(lengths)
+        forced += int(table.column("opening_length").to_numpy().sum())
     figures: dict[str, object] = {
-        "games": len(winners),
-        "black_wins": winners.count("black"),
-        "white_wins": winners.count("white"),
-        "plies": int(lengths.sum()),
-        "positions": int(lengths.sum()) - int(openings.sum()),
-        "ended_by": {name: endings.count(name) for name in ENDINGS if name in endings},
+        "games": wins.total(),
+        "black_wins": wins["black"],
+        "white_wins": wins["white"],
+        "plies": plies,
+        "positions": plies - forced,
+        "ended_by": {name: endings[name] for name in ENDINGS if endings[name]},
     }
-    sides = list(zip(table.column("black").to_pylist(), table.column("white").to_pylist(), strict=True))
-    if any(black != white for black, white in sides) and len(set(sides)) <= MOST_PAIRINGS:
+    if any(black != white for black, white in by_pairing) and len(by_pairing) <= MOST_PAIRINGS:
         figures["pairings"] = [
-            {
-                "black": black,
-                "white": white,
-                "games": len(rows := [row for row, pair in enumerate(sides) if pair == (black, white)]),
-                "black_wins": sum(winners[row] == "black" for row in rows),
-                "plies": int(lengths[rows].sum()),
-            }
-            for black, white in sorted(set(sides))
+            {"black": black, "white": white, **{name: pair[name] for name in ("games", "black_wins", "plies")}}
+            for (black, white), pair in sorted(by_pairing.items())
         ]
     return figures
+
+
+def folder_metrics(folder: Path, found: Iterable[Shard]) -> dict[str, object]:
+    return games_metrics(read_table(folder / shard.name, "games", METRICS_COLUMNS) for shard in found)
+
+
+def advance(meter: Meter, shard: Shard, made: Made | None, folder: Path) -> None:
+    """Tell of a shard; `made` is None if it was already there."""
+    notes = dict(made.notes) if made else notes_of(read_table(folder / shard.name, "games", NOTES_COLUMNS))
+    playouts, games = notes.pop("playouts"), notes.pop("games")
+    meter.advance(games, fresh=made is not None, rates={"playouts": playouts}, **notes)
+
+
+def generate(
+    campaign: str,
+    size: int,
+    params: GamesParams,
+    folder: Path,
+    where: str | None = None,
+    workers: Workers | None = None,
+    log: Path | None = None,
+) -> dict[str, int]:
+    """Fill the folder with the campaign's shards on a cluster, and nothing else. Shards that are there stay.
+
+    Returns what was played now and what was there; Unfinished if shards are missing in the end.
+    """
+    check_games(size, params)
+    wanted = shards(campaign, size, params)
+    missing = unfinished(folder, wanted)
+    names = {shard.name for shard in missing}
+    with Meter(f"games {campaign}", len(wanted) * params.per_shard, "games", log) as meter:
+        for shard in wanted:
+            if shard.name not in names:
+                advance(meter, shard, None, folder)
+        failures: dict[str, str] = {}
+        if missing:
+            with connect(where, workers) as client:
+
+                def done(shard: Shard, made: Made) -> None:
+                    advance(meter, shard, made, folder)
+
+                failures = complete(client, play_shard, missing, folder, done)
+    if failures:
+        raise Unfinished(set_aside(failures, len(wanted)))
+    remove_others(folder, [shard.name for shard in wanted])
+    there = (len(wanted) - len(missing)) * params.per_shard
+    return {"games": meter.done, "found": there, "played": meter.done - there, **meter.notes}

@@ -256,10 +256,10 @@ def remove_others(folder: Path, names: Iterable[str]) -> None:
             path.unlink()
 
 
-def read_table(path: Path, kind: str | None = None) -> pa.Table:
-    """Read one of our Parquet files, checking that it is whole and of the kind that is expected."""
+def read_table(path: Path, kind: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read one of our Parquet files, or some of its columns, checking that it is whole and of the expected kind."""
     try:
-        table = pq.read_table(path, partitioning=None)
+        table = pq.read_table(path, columns=list(columns) if columns else None, partitioning=None)
     except FileNotFoundError:
         raise BadFile(f"{path}: no such file") from None
     except (OSError, pa.ArrowException):

@@ -10,7 +10,6 @@ import pytest
 from hexdata import engine, generate
 from hexdata.board import Position
 from hexdata.params import BadParams
-from hexdata.records import read_table
 from hexdata.shards import is_finished, unfinished
 from tests.conftest import SMALL_GAMES
 
@@ -126,7 +125,7 @@ def test_of_several_players_each_plays_each_with_both_colours_from_every_opening
 def test_the_table_of_a_tournament_counts_by_pairing() -> None:
     params = SMALL_GAMES.model_copy(update={"player": PLAYERS, "per_shard": 18})
     table = pq.read_table(pa.BufferReader(generate.make_shard(generate.shards("cup", 4, params)[0])))
-    figures = generate.games_metrics(table)
+    figures = generate.games_metrics([table])
     assert [pair["games"] for pair in figures["pairings"]] == [3] * 6  # type: ignore[attr-defined]
     rows = table.to_pylist()
     for pair in figures["pairings"]:  # type: ignore[attr-defined]
@@ -160,9 +159,9 @@ def test_workers_are_told_the_openings_of_a_file(tmp_path: Path) -> None:
 
 
 def test_metrics_count_games(games: pa.Table, games_folder: Path, small_shards: list[generate.Shard]) -> None:
-    figures = generate.games_metrics(games)
+    figures = generate.games_metrics([games])
     assert figures["games"] == 120
     rows = games.to_pylist()
     assert figures["black_wins"] == sum(row["winner"] == "black" for row in rows)
     assert figures["positions"] == sum(len(row["moves"]) - 1 for row in rows)
-    assert generate.games_metrics(read_table(games_folder / small_shards[0].name))["games"] == 40
+    assert generate.folder_metrics(games_folder, small_shards) == figures
