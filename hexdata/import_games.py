@@ -26,6 +26,7 @@ from hexdata.records import (
     SCHEMA_VERSION,
     BadFile,
     games_schema,
+    metadata_of,
     params_hash,
     read_folder,
     read_table,
@@ -274,9 +275,13 @@ def import_games(
     if len(sizes) > 1:
         boards = " and ".join(f"{n}x{n}" for n in sizes)
         raise BadInput(f"the games are on boards of {boards}: expected one size; --size N --skip takes those of N")
+    folder = data / "games" / campaign
+    for path in sorted(folder.glob("*.parquet")):
+        if "imported" not in metadata_of(read_table(path)):
+            raise BadFile(f"{path}: games of another kind are here: expected another name for imported games")
     imported, files = shard_files(campaign, found.lines)
     changed = with_campaign(text, known, params, campaign, sizes[0], imported)
-    write_folder(data / "games" / campaign, files)
+    write_folder(folder, files)
     write_whole(params, changed.encode())
     return Imported(campaign, sizes[0], len(found.lines), found.twice, found.refused, imported)
 

@@ -164,18 +164,13 @@ def readme_examples() -> list[str]:
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 
 
-def test_the_readme_trains_a_model_in_five_lines(project: Path) -> None:
-    training, _ = readme_examples()
+def test_the_readme_trains_a_model_in_five_lines_and_loads_in_other_programs(project: Path) -> None:
+    training, loading = readme_examples()
     assert len([line for line in training.splitlines() if line.strip()]) == 5
     measure = """
 def loss(weights):
     return -(rows.policy * (x @ weights).log_softmax(1)).sum(1).mean().item()
 print(loss(torch.zeros_like(w)), loss(w))
 """
-    before, after = map(float, run(project, training + measure).split())
+    before, after = map(float, run(project, training + measure + loading).split())
     assert after < 0.9 * before, "it learned nothing"
-
-
-def test_the_readme_loads_in_other_programs(project: Path) -> None:
-    _, loading = readme_examples()
-    run(project, loading)

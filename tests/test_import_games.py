@@ -228,6 +228,14 @@ def test_bad_input_is_one_sentence_and_touches_nothing(
     assert folder_hash(project) == before
 
 
+def test_games_that_were_played_here_are_not_replaced(project: Path, capsys: Output, games_folder: Path) -> None:
+    (project / "games.sgf").write_text("(;SZ[5];B[a1];W[resign])")
+    shutil.copytree(games_folder, project / "data" / "games" / "small")
+    assert main(["import", "games.sgf", "--as", "small"]) == 2
+    assert "games-00000.parquet: games of another kind are here" in capsys.readouterr().err
+    assert folder_hash(project / "data" / "games" / "small") == folder_hash(games_folder)
+
+
 def test_skip_leaves_out_and_names(project: Path, capsys: Output) -> None:
     (project / "games.sgf").write_text("(;SZ[5];B[a1];W[resign])\n(;SZ[5];B[a1])\n(;SZ[6];B[a1];W[resign])\n(;SZ[5];B[")
     assert main(["import", "games.sgf", "--as", "others", "--skip", "--size", "5"]) == 0

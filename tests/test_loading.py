@@ -1,6 +1,7 @@
 """`hexdata.load`: what the views hold, their types, and the cache that they are mapped from."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -126,6 +127,13 @@ def test_other_rows_or_a_damaged_cache_are_decoded_again(project: Path) -> None:
             cached.unlink()  # the arrays above still live in the old file
             cached.write_bytes(content[:kept])
         assert (hexdata.load("tiny").train.weight == changed).all()
+
+
+def test_a_release_and_a_folder_load_as_the_campaign_does(project: Path) -> None:
+    shutil.copytree(project / "data/dataset/tiny", project / "release/data/examples")
+    for name in (project / "release", "release/data/examples", Path("data/dataset/tiny")):
+        assert (hexdata.load(name).train.policy == hexdata.load("tiny").train.policy).all()
+    assert len(list((project / "cache").iterdir())) == 3, "the same bytes are decoded once, wherever they lie"
 
 
 def test_an_empty_split(project: Path) -> None:

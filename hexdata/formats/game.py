@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
@@ -95,7 +96,9 @@ class Game:
         return self.result_winner()
 
     def result_winner(self) -> Colour | None:
-        return COLOUR_OF.get((self.result or "")[:1].upper())
+        """By the result alone: `B`, `B+`, `W+Resign`, `White`, but not a sentence that happens to begin so."""
+        told = re.fullmatch(r"(b|w)(lack|hite)?\s*(\+.*)?", (self.result or "").strip(), re.IGNORECASE)
+        return COLOUR_OF[told[1].upper()] if told else None
 
 
 def _after(position: Position, number: int, colour: Colour, move: Move) -> Position:
