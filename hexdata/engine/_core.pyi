@@ -27,6 +27,9 @@ class Board:
     def undo(self) -> None:
         """Take back the last stone; ValueError if there is none."""
 
+    def give_turn(self, colour: str) -> None:
+        """Let ``colour`` move next, when sides do not alternate. Taking back the stone before takes this back too."""
+
     def winner(self) -> str | None: ...
     def legal(self) -> list[int]:
         """The empty cells in order; none once somebody has won."""
@@ -76,6 +79,28 @@ def search(board: Board, player: str, seed: int) -> SearchResult:
     ``best`` is the move to play, ``value`` is -1 to 1 for the side to move.
     """
 
+class Choice(SearchResult):
+    move: int
+    sampled: bool
+
+class Player:
+    """A player of ``play_games`` in a game that goes on elsewhere. It keeps what it searched from move to move: with
+    the same seed it plays what it would play there.
+    """
+
+    def __init__(self, player: str, seed: int) -> None: ...
+    def new_game(self, seed: int) -> None:
+        """Forget the game before."""
+
+    def choose(self, board: Board, *, temperature: float = 0.0) -> Choice:
+        """What it thinks of the position and the ``move`` it plays: the best, or at a temperature above 0 one drawn
+        from the visits as in ``play_games``, if there are any (``sampled``). Ctrl-C ends the search and the player can
+        go on. ValueError if the game is decided, or if another thread has it thinking already.
+        """
+
+def player_settings(player: str) -> list[tuple[str, str, bool]]:
+    """All parameters of a player as (name, value, is it on or off), the standard ones included."""
+
 def play_games(
     size: int,
     black: str,
@@ -95,7 +120,7 @@ def play_games(
     playouts and nodes, do not give the same game twice):
 
     - ``random``
-    - ``uct:playouts=200-400``, optional ``exploration``
+    - ``uct:playouts=200-400`` or ``seconds=0.5``, optional ``exploration``
     - ``mohex:playouts=1000`` or ``seconds=0.5``, optional ``rave`` (off: PUCT), ``reuse`` (of the subtree; counts
       as playouts), ``early`` (stop when the leader is safe), ``extend`` (an unstable search by half), each on or off;
       ``bias`` (weight of the prior), ``expand`` and ``knowledge`` (visits; 0 for no connections), ``noise`` (share of

@@ -247,7 +247,7 @@ def test_uct_beats_random_and_fewer_playouts() -> None:
         ("uct:playouts=5,exploration=x", "parameter 'exploration' must be a number from 0 to 100, not 'x'"),
         ("uct:playouts=5,exploration=nan", "parameter 'exploration' must be a number from 0 to 100, not 'nan'"),
         ("uct:playouts=5,exploration=-1", "parameter 'exploration' must be a number from 0 to 100, not '-1'"),
-        ("uct:playouts=5,depth=3", r"unknown parameter 'depth' \(expected: playouts, exploration\)"),
+        ("uct:playouts=5,depth=3", r"unknown parameter 'depth' \(expected: seconds, playouts, exploration\)"),
         ("random:playouts=5", r"unknown parameter 'playouts' \(expected: none\)"),
     ],
 )

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
@@ -136,12 +137,7 @@ private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-nb::dict search(const Board& board, const std::string& player, std::uint64_t seed) {
-    const Poll poll = SignalPoll();
-    Thought thought = [&] {
-        const nb::gil_scoped_release release;
-        return think_once(board, player, seed, poll);
-    }();
+nb::dict thought_dict(const Thought& thought) {
     std::vector<std::uint16_t> cells;
     std::vector<std::uint32_t> counts;
     for (const Visits& v : thought.visits) {
@@ -154,6 +150,66 @@ nb::dict search(const Board& board, const std::string& player, std::uint64_t see
     result["value"] = nb::float_(thought.value);
     result["visit_cells"] = to_numpy(std::move(cells));
     result["visit_counts"] = to_numpy(std::move(counts));
+    return result;
+}
+
+nb::dict search(const Board& board, const std::string& player, std::uint64_t seed) {
+    const Poll poll = SignalPoll();
+    const Thought thought = [&] {
+        const nb::gil_scoped_release release;
+        return think_once(board, player, seed, poll);
+    }();
+    return thought_dict(thought);
+}
+
+// A side of a live game. Python's threads may share it, but only one at a time may ask it to think.
+class LivePlayer {
+public:
+    LivePlayer(const std::string& player, std::uint64_t seed) : side_(player, seed) {}
+
+    void new_game(std::uint64_t seed) {
+        const Turn turn(thinking_);
+        side_.new_game(seed);
+    }
+
+    nb::dict choose(const Board& board, double temperature) {
+        const Turn turn(thinking_);
+        const Poll poll = SignalPoll();
+        // Another thread may play on the board meanwhile.
+        const Board position = board;
+        Thought thought;
+        const Side::Choice choice = [&] {
+            const nb::gil_scoped_release release;
+            return side_.choose(position, temperature, poll, thought);
+        }();
+        nb::dict result = thought_dict(thought);
+        result["move"] = nb::int_(choice.move);
+        result["sampled"] = nb::bool_(choice.sampled);
+        return result;
+    }
+
+private:
+    class Turn {
+    public:
+        explicit Turn(std::atomic<bool>& thinking) : thinking_(thinking) {
+            if (thinking_.exchange(true)) throw std::invalid_argument("the player is already thinking");
+        }
+        ~Turn() { thinking_ = false; }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+    private:
+        std::atomic<bool>& thinking_;
+    };
+
+    std::atomic<bool> thinking_ = false;
+    Side side_;
+};
+
+std::vector<nb::tuple> settings_of(const std::string& player) {
+    std::vector<nb::tuple> result;
+    for (const Setting& setting : player_settings(player))
+        result.push_back(nb::make_tuple(setting.key, setting.value, setting.is_switch));
     return result;
 }
 
@@ -219,6 +275,9 @@ NB_MODULE(_core, m) {
             },
             nb::arg("cell"), nb::arg("colour") = nb::none())
         .def("undo", &Board::undo)
+        .def(
+            "give_turn", [](Board& board, const std::string& colour) { board.give_turn(parse_colour(colour)); },
+            nb::arg("colour"))
         .def("winner",
              [](const Board& board) -> std::optional<std::string> {
                  if (!board.winner()) return std::nullopt;
@@ -230,6 +289,12 @@ NB_MODULE(_core, m) {
         .def("key", [](const Board& board) { return to_bytes(board.image_keys()[0]); })
         .def("orbit_key", [](const Board& board) { return to_bytes(orbit_key(board.image_keys())); });
 
+    nb::class_<LivePlayer>(m, "Player")
+        .def(nb::init<const std::string&, std::uint64_t>(), nb::arg("player"), nb::arg("seed"))
+        .def("new_game", &LivePlayer::new_game, nb::arg("seed"))
+        .def("choose", &LivePlayer::choose, nb::arg("board"), nb::kw_only(), nb::arg("temperature") = 0.0);
+
+    m.def("player_settings", &settings_of, nb::arg("player"));
     m.def("keys", &keys, nb::arg("size"), nb::arg("black"), nb::arg("white"), nb::arg("to_move"));
     m.def("winners", &winners_of, nb::arg("size"), nb::arg("black"), nb::arg("white"));
     m.def("transform", &transform, nb::arg("size"), nb::arg("symmetry"));

@@ -117,4 +117,9 @@ void Board::undo() {
     moves_.pop_back();
 }
 
+void Board::give_turn(Colour colour) {
+    if (to_move_ != colour) toggle_side(keys_);
+    to_move_ = colour;
+}
+
 }  // namespace hexdata

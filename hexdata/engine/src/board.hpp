@@ -52,6 +52,8 @@ public:
     void play(int cell, Colour colour);
     void play(int cell) { play(cell, to_move_); }
     void undo();
+    // Whose turn it is when sides do not alternate: handicap stones, or White first.
+    void give_turn(Colour colour);
 
     const ImageKeys& image_keys() const { return keys_; }
 

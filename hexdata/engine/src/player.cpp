@@ -87,35 +87,37 @@ PlayerSpec::Range PlayerSpec::take_range(std::string_view key, std::uint32_t lea
     if (!parsed || range.low < least || range.high > most || range.low > range.high)
         refuse("parameter '" + name + "' must be a number or a rising range like 200-400 within " +
                std::to_string(least) + " to " + std::to_string(most) + ", not '" + value + "'");
+    settings_.push_back({name, value, false});
     return range;
 }
 
 std::uint32_t PlayerSpec::take_count(std::string_view key, std::uint32_t standard, std::uint32_t least,
                                      std::uint32_t most) {
     std::string value;
-    if (!take(key, value)) return standard;
-    std::uint32_t number = 0;
-    if (!parse(std::string_view(value), number) || number < least || number > most)
+    std::uint32_t number = standard;
+    if (take(key, value) && (!parse(std::string_view(value), number) || number < least || number > most))
         refuse("parameter '" + std::string(key) + "' must be a whole number from " + std::to_string(least) + " to " +
                std::to_string(most) + ", not '" + value + "'");
+    settings_.push_back({std::string(key), std::to_string(number), false});
     return number;
 }
 
 bool PlayerSpec::take_switch(std::string_view key, bool standard) {
     std::string value;
-    if (!take(key, value)) return standard;
+    if (!take(key, value)) value = standard ? "on" : "off";
     if (value != "on" && value != "off")
         refuse("parameter '" + std::string(key) + "' must be on or off, not '" + value + "'");
+    settings_.push_back({std::string(key), value, true});
     return value == "on";
 }
 
 double PlayerSpec::take_number(std::string_view key, double standard, double least, double most) {
     std::string value;
-    if (!take(key, value)) return standard;
-    double number = 0;
-    if (!parse(std::string_view(value), number) || !(number >= least && number <= most))
+    double number = standard;
+    if (take(key, value) && (!parse(std::string_view(value), number) || !(number >= least && number <= most)))
         refuse("parameter '" + std::string(key) + "' must be a number from " + shown(least) + " to " + shown(most) +
                ", not '" + value + "'");
+    settings_.push_back({std::string(key), shown(number), false});
     return number;
 }
 
@@ -149,10 +151,7 @@ constexpr std::array<Maker, 7> kMakers{{
     {"solver", [](PlayerSpec& spec) -> std::unique_ptr<Player> { return std::make_unique<SolverPlayer>(spec); }},
 }};
 
-}  // namespace
-
-std::unique_ptr<Player> make_player(std::string_view text) {
-    PlayerSpec spec(text);
+std::unique_ptr<Player> make(PlayerSpec& spec) {
     const auto maker = std::ranges::find(kMakers, spec.name(), &Maker::name);
     if (maker == kMakers.end()) {
         std::string names;
@@ -162,6 +161,19 @@ std::unique_ptr<Player> make_player(std::string_view text) {
     std::unique_ptr<Player> player = maker->make(spec);
     spec.finish();
     return player;
+}
+
+}  // namespace
+
+std::unique_ptr<Player> make_player(std::string_view text) {
+    PlayerSpec spec(text);
+    return make(spec);
+}
+
+std::vector<Setting> player_settings(std::string_view text) {
+    PlayerSpec spec(text);
+    make(spec);
+    return spec.settings();
 }
 
 }  // namespace hexdata

@@ -44,6 +44,16 @@ public:
 // Throws std::invalid_argument with one sentence that names the player or the parameter that is wrong.
 std::unique_ptr<Player> make_player(std::string_view text);
 
+// A parameter of a player as it is set: `rave` `on`.
+struct Setting {
+    std::string key;
+    std::string value;
+    bool is_switch;
+};
+
+// The parameters that a player has, those that its text does not name at their standard values. Throws as make_player.
+std::vector<Setting> player_settings(std::string_view text);
+
 // `name:key=value,key=value`, taken apart. Each take_ removes a parameter; finish() refuses what is left.
 class PlayerSpec {
 public:
@@ -62,6 +72,8 @@ public:
     // `on` or `off`.
     bool take_switch(std::string_view key, bool standard);
     bool has(std::string_view key);
+    // What was taken so far.
+    const std::vector<Setting>& settings() const { return settings_; }
     // Throws std::invalid_argument: the player's text and why it is wrong.
     [[noreturn]] void refuse(const std::string& why) const;
     void finish() const;
@@ -74,6 +86,7 @@ private:
     std::string name_;
     std::vector<std::pair<std::string, std::string>> parameters_;
     std::vector<std::string> known_;
+    std::vector<Setting> settings_;
 };
 
 }  // namespace hexdata

@@ -36,6 +36,12 @@ Cell draw(const std::vector<Visits>& visits, double temperature, Rng& rng) {
     return visits.back().cell;
 }
 
+void check_temperature(double temperature) {
+    // The negation also catches a temperature that is not a number.
+    if (!(temperature >= 0.0 && temperature <= 1000.0))
+        throw std::invalid_argument("temperature must be from 0 to 1000, not " + std::to_string(temperature));
+}
+
 void play_opening(Board& board, const std::vector<int>& opening, std::size_t game) {
     for (std::size_t ply = 0; ply < opening.size(); ++ply) {
         try {
@@ -70,14 +76,27 @@ std::optional<Colour> proved_winner(const Board& board, std::uint64_t nodes, con
 
 }  // namespace
 
-Thought think_once(const Board& board, const std::string& player, std::uint64_t seed, const Poll& poll) {
-    const std::unique_ptr<Player> thinker = make_player(player);
+Side::Side(const std::string& player, std::uint64_t seed) : player_(make_player(player)), seed_(seed) {}
+
+void Side::new_game(std::uint64_t seed) {
+    seed_ = seed;
+    player_->new_game();
+}
+
+Side::Choice Side::choose(const Board& board, double temperature, const Poll& poll, Thought& thought) {
     if (board.winner())
         throw std::invalid_argument(std::string("there is nothing to search: ") + name_of(*board.winner()) +
                                     " has won");
-    Rng rng(seed, board.moves().size());
+    check_temperature(temperature);
+    Rng rng(seed_, board.moves().size());
+    player_->think(board, rng, poll, thought);
+    const bool sampled = temperature > 0.0 && !thought.visits.empty();
+    return {sampled ? draw(thought.visits, temperature, rng) : thought.best, sampled};
+}
+
+Thought think_once(const Board& board, const std::string& player, std::uint64_t seed, const Poll& poll) {
     Thought thought;
-    thinker->think(board, rng, poll, thought);
+    Side(player, seed).choose(board, 0.0, poll, thought);
     return thought;
 }
 
@@ -90,10 +109,8 @@ GameRecords play_games(int size, const std::string& black, const std::string& wh
                                     "), not " + std::to_string(seeds.size()));
     if (dither.moves < 0)
         throw std::invalid_argument("dither_moves must be 0 or more, not " + std::to_string(dither.moves));
-    // The negation also catches a temperature that is not a number.
-    if (!(dither.temperature >= 0.0 && dither.temperature <= 1000.0))
-        throw std::invalid_argument("temperature must be from 0 to 1000, not " + std::to_string(dither.temperature));
-    const std::array<std::unique_ptr<Player>, 2> players{make_player(black), make_player(white)};
+    check_temperature(dither.temperature);
+    std::array<Side, 2> sides{Side(black, 0), Side(white, 0)};
     // Before any game is played, because a bad opening at the end would waste all games before it.
     for (std::size_t game = 0; game < openings.size(); ++game) {
         Board board(size);
@@ -106,7 +123,7 @@ GameRecords play_games(int size, const std::string& black, const std::string& wh
     for (std::size_t game = 0; game < openings.size(); ++game) {
         Board board(size);
         play_opening(board, openings[game], game);
-        for (const auto& player : players) player->new_game();
+        for (Side& side : sides) side.new_game(seeds[game]);
         for (const Cell move : board.moves()) append_move(records, move, nothing, false);
         std::optional<Colour> proved;
         while (!board.winner()) {
@@ -114,11 +131,9 @@ GameRecords play_games(int size, const std::string& black, const std::string& wh
             proved = proved_winner(board, end_nodes, poll);
             if (proved) break;
             const std::size_t ply = board.moves().size();
-            Rng rng(seeds[game], ply);
-            players[index_of(board.to_move())]->think(board, rng, poll, thought);
-            const bool sampled = ply - openings[game].size() < static_cast<std::size_t>(dither.moves) &&
-                                 dither.temperature > 0.0 && !thought.visits.empty();
-            const Cell move = sampled ? draw(thought.visits, dither.temperature, rng) : thought.best;
+            const bool early = ply - openings[game].size() < static_cast<std::size_t>(dither.moves);
+            const auto [move, sampled] =
+                sides[index_of(board.to_move())].choose(board, early ? dither.temperature : 0.0, poll, thought);
             append_move(records, move, thought, sampled);
             board.play(move);
         }

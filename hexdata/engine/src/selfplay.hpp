@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,29 @@ struct GameRecords {
     std::vector<std::int64_t> visit_offsets{0};
     std::vector<std::uint16_t> visit_cells;
     std::vector<std::uint32_t> visit_counts;
+};
+
+// One side of a game: its player, and the seed that all chance of the game comes from.
+class Side {
+public:
+    // Throws std::invalid_argument if there is no such player.
+    Side(const std::string& player, std::uint64_t seed);
+
+    // What the player remembers of the game before is forgotten.
+    void new_game(std::uint64_t seed);
+
+    struct Choice {
+        Cell move;
+        bool sampled;
+    };
+
+    // The player's move, drawn from its visits if the temperature is above 0. Throws std::invalid_argument if the board
+    // is decided. Whatever poll throws passes through; the player can go on thinking afterwards.
+    Choice choose(const Board& board, double temperature, const Poll& poll, Thought& thought);
+
+private:
+    std::unique_ptr<Player> player_;
+    std::uint64_t seed_;
 };
 
 // What a player thinks of one position: what it would think at the same ply of a game with this seed. Throws

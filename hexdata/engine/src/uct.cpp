@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cpu_clock.hpp"
 #include "portable_math.hpp"
 
 namespace hexdata {
@@ -27,6 +28,7 @@ constexpr float kNever = -1.0e9F;
 constexpr std::uint32_t kLogTable = 4096;
 // One playout takes 3 to 10 microseconds.
 constexpr std::uint32_t kPollInterval = 128;
+constexpr std::uint32_t kClockInterval = 16;
 
 float log_term(double exploration, std::uint32_t visits) {
     return static_cast<float>(exploration * std::sqrt(portable_log(visits < 1 ? 1.0 : visits)));
@@ -35,7 +37,9 @@ float log_term(double exploration, std::uint32_t visits) {
 }  // namespace
 
 UctPlayer::UctPlayer(PlayerSpec& spec)
-    : playouts_(spec.take_range("playouts", 1, kMaxPlayouts)),
+    : seconds_(spec.has("seconds") ? spec.take_number("seconds", 0.0, 0.001, 100'000.0) : 0.0),
+      playouts_(seconds_ > 0.0 ? PlayerSpec::Range{kMaxPlayouts, kMaxPlayouts}
+                               : spec.take_range("playouts", 1, kMaxPlayouts)),
       exploration_(spec.take_number("exploration", kExploration, 0.0, 100.0)) {
     for (std::uint32_t visits = 0; visits < kLogTable; ++visits) log_term_.push_back(log_term(exploration_, visits));
 }
@@ -121,13 +125,19 @@ void UctPlayer::think(const Board& board, Rng& rng, const Poll& poll, Thought& t
         board.moves().empty() ? PlayoutBoard::kNoPoint : PlayoutBoard::point(size, board.moves().back());
     const std::uint32_t budget = playouts_.low + rng.below(playouts_.high - playouts_.low + 1);
 
+    const double began = seconds_ > 0.0 ? thread_cpu_seconds() : 0.0;
+
     tree_.clear();
     std::uint16_t root_groups = 0;
     const std::uint32_t root_first = expand(root, root_last, root_mover, rng, root_groups);
     std::uint32_t root_wins = 0;
 
-    for (std::uint32_t playout = 0; playout < budget; ++playout) {
+    std::uint32_t playout = 0;
+    for (; playout < budget; ++playout) {
         if (playout % kPollInterval == 0) poll();
+        if (seconds_ > 0.0 && playout % kClockInterval == 0 && playout > 0 &&
+            thread_cpu_seconds() - began >= seconds_)
+            break;
         PlayoutBoard state = root;
         int mover = root_mover;
         Point last = root_last;
@@ -159,8 +169,8 @@ void UctPlayer::think(const Board& board, Rng& rng, const Poll& poll, Thought& t
             record(path_[depth], (winner == root_mover) == (depth % 2 == 0));
     }
 
-    thought.budget = budget;
-    thought.value = static_cast<float>(2.0 * root_wins / budget - 1.0);
+    thought.budget = playout;
+    thought.value = static_cast<float>(2.0 * root_wins / playout - 1.0);
     thought.visits.clear();
     std::uint32_t best = root_first;
     for (std::uint32_t child = root_first; child < root_first + root_groups * kLanes; ++child) {

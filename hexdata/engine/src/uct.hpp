@@ -12,7 +12,7 @@ namespace hexdata {
 
 class UctPlayer final : public Player {
 public:
-    // Takes `playouts` and `exploration` out of spec.
+    // Takes `playouts` or `seconds`, and `exploration` out of spec.
     explicit UctPlayer(PlayerSpec& spec);
 
     void think(const Board& board, Rng& rng, const Poll& poll, Thought& thought) override;
@@ -42,6 +42,7 @@ private:
     std::uint32_t select(std::uint32_t first, std::uint16_t groups, std::uint32_t parent_visits) const;
     void record(std::uint32_t child, bool won);
 
+    double seconds_;  // 0 if playouts are counted
     PlayerSpec::Range playouts_;
     double exploration_;
     std::vector<float> log_term_;  // exploration * sqrt(ln visits), for visits below its size
