@@ -575,6 +575,32 @@ def worker(
     return serve(address, processes or os.cpu_count() or 1)
 
 
+# ------------------------------------------------------------------------------------------------------------ players
+
+
+@app.command(
+    short_help="Let other programs play: the Go Text Protocol for Hex.",
+    epilog="\b\nExamples:\n"
+    "  hexdata gtp --player mohex:seconds=5\n"
+    "  printf 'boardsize 5\\ngenmove b\\nshowboard\\n' | hexdata gtp --player uct:playouts=1000",
+)
+def gtp(
+    player: Annotated[
+        str, typer.Option("--player", metavar="NAME:…", help="Who plays, with its parameters.")
+    ] = "mohex:playouts=10000",
+    size: Annotated[int, typer.Option("--size", metavar="N", help="The board before any boardsize.")] = 11,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="S", help="The same seed, the same moves.")] = 0,
+) -> None:
+    """Play through standard input and output, as HexGui, Benzene's scripts and `hexdata match` ask for.
+
+    list_commands lists what is understood; param_player shows the player's parameters and sets them; param_game
+    allow_swap 1 lets it swap; time_settings gives it seconds instead of its own budget.
+    """
+    from hexdata.gtp import Session, serve
+
+    serve(Session(player, size, seed), sys.stdin.buffer, sys.stdout.buffer)
+
+
 # --------------------------------------------------------------------------------------------- artifacts and machines
 
 
