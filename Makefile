@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 ENGINE := $(wildcard hexdata/engine/CMakeLists.txt hexdata/engine/src/*)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup repro pull test test-all sanitize fuzz lint bench clean
+.PHONY: help setup repro wheel pull test test-all sanitize fuzz lint bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ $(VENV)/.compat: $(VENV)/.installed requirements-compat.lock
 
 repro: setup ## games, examples, dataset, suite, network, report and release of the active campaigns
 	@python -m flows.repro
+
+wheel: setup ## dist/hexdata-….whl: what a worker on another machine installs
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
 
 pull: setup ## fetch what the DVC remote already has
 	dvc pull
@@ -81,6 +85,7 @@ fuzz: setup ## random input for SECONDS=600, from SEED=1
 bench: setup ## speed, as ratios and figures
 	python -m benchmarks.engine
 	python -m benchmarks.solver
+	python -m benchmarks.generation --quick
 
 clean: ## remove what make built, but no data
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,70 @@
+"""The cost of a campaign is told from a sample: what can be counted is right, and budgets are divided as they should."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hexdata import cost, generate
+from hexdata.params import GamesParams
+from tests.clusters import games, run, write_params
+
+
+@pytest.mark.parametrize(
+    ("player", "smaller"),
+    [
+        ("uct:playouts=800-1200", "uct:playouts=80-120"),
+        ("mohex:playouts=45,rave=off", "mohex:playouts=4,rave=off"),
+        ("uct:playouts=5,exploration=0.3", "uct:playouts=1,exploration=0.3"),
+        ("mohex:seconds=0.5", "mohex:seconds=0.05"),
+        ("solver:nodes=10000", "solver:nodes=1000"),
+        ("resistance-4ply", "resistance-4ply"),
+        ("random", "random"),
+    ],
+)
+def test_budgets_are_divided(player: str, smaller: str) -> None:
+    assert cost.divided(player, 10) == smaller
+
+
+def test_a_sample_is_games_of_the_campaign(tmp_path: Path) -> None:
+    """From its middle, each pairing as often, with the openings that those games have."""
+    path = tmp_path / "mine.txt"
+    path.write_text("a1\nb2\nc3\nd4 a4\n")
+    for openings in ("one-stone", f"file:{path}"):
+        params = GamesParams(
+            shards=4,
+            per_shard=6,
+            player=("uct:playouts=20", "random"),
+            openings=openings,
+            dither_moves=0,
+            temperature=1.0,
+            seed=1,
+        )
+        every = generate.shards("cup", 4, params)
+        rows = pq.read_table(pa.BufferReader(generate.make_shard(every[2]))).to_pylist()
+        sample = cost._measure(every, 1, 6)
+        assert sample.games == 6
+        assert sample.positions == sum(len(row["moves"]) - row["opening_length"] for row in rows)
+
+
+@pytest.mark.slow
+def test_a_dry_run_tells_the_cost_and_touches_nothing(tmp_path: Path) -> None:
+    folder = write_params(tmp_path, ("shards: 8", "shards: 40"), ("playouts=3000-5000", "playouts=100-200"))
+    done = run(folder, "generate", "tiny", "--dry-run", "--workers", "4", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [path.name for path in folder.iterdir()] == ["params.yaml"]
+    assert (told["campaign"], told["games"], told["workers"]) == ("tiny", 400, 4)
+    assert 0 < told["seconds"] < told["cpu_seconds"]
+    assert told["divided_by"] == 1
+    assert run(folder, "generate", "tiny", "--json").returncode == 0
+    files = list(games(folder).iterdir())
+    positions = sum(generate.notes_of(pq.read_table(path))["positions"] for path in files)
+    assert abs(told["positions"] / positions - 1) < 0.1
+    # one large file has a little less to say of itself than forty small ones
+    assert 0.3 < told["bytes"] / sum(path.stat().st_size for path in files) < 1.1
+    words = run(folder, "generate", "tiny", "--dry-run", "--workers", "4").stdout
+    assert words.startswith("tiny: 400 games, about ")
+    assert "on 4 workers" in words
