@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from hexdata.cluster import connect
 from hexdata.generate import Shard, pairings, play_shard, shards
 from hexdata.params import GamesParams
+from hexdata.records import games_schema, table_bytes
 from hexdata.shards import Made, complete
 
 SAMPLE_SECONDS = 10.0
@@ -75,7 +76,8 @@ def estimate(campaign: str, size: int, params: GamesParams, workers: int) -> Cos
         growing = max(sample.seconds - less, 0.0) / (1 / divisor - 1 / (10 * divisor))
         seconds = max(sample.seconds - growing / divisor, 0.0) + growing
     cpu_seconds = seconds * total / sample.games
-    size_bytes = sample.bytes * total // sample.games
+    empty = len(table_bytes(games_schema().empty_table(), "games", {}))
+    size_bytes = (sample.bytes - empty) * total // sample.games + empty * len(every)
     extra = _seconds_a_shard(size_bytes // len(every)) * len(every)
     return Cost(
         games=total,
