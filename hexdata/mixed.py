@@ -5,17 +5,18 @@ An engine that dies, hangs or cheats costs the game: it is discarded, counted an
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hexdata import engine
 from hexdata.board import COLOURS, Cell
 from hexdata.external import EngineFailed, ExternalPlayer, is_external
+
+Side: TypeAlias = ExternalPlayer | engine.Player
 
 MOST_ATTEMPTS = 4
 """At one game: an engine that fails this often in a row would fail forever, and the shard says so."""
@@ -56,14 +57,14 @@ def play_games(
     """One game per opening and seed, Black's player first; and how many were discarded on the way."""
     games, discarded = [], 0
     with ExitStack() as stack:
-        outside = [
-            stack.enter_context(ExternalPlayer(player, rules.size)) if is_external(player) else None
+        sides = [
+            stack.enter_context(ExternalPlayer(player, rules.size)) if is_external(player) else engine.Player(player, 0)
             for player in players
         ]
         for opening, seed in zip(openings, seeds, strict=True):
             for attempt in range(MOST_ATTEMPTS):
                 try:
-                    games.append(_play(rules, players, outside, opening, seed))
+                    games.append(_play(rules, sides, opening, seed))
                     break
                 except EngineFailed:
                     discarded += 1
@@ -72,21 +73,17 @@ def play_games(
     return _records(games), discarded
 
 
-def _play(
-    rules: Rules,
-    players: tuple[str, str],
-    outside: Sequence[ExternalPlayer | None],
-    opening: Sequence[Cell],
-    seed: int,
-) -> Moves:
+def _play(rules: Rules, sides: Sequence[Side], opening: Sequence[Cell], seed: int) -> Moves:
     board = engine.Board(rules.size)
     moves = Moves(list(opening))
     for cell in opening:
         board.play(cell)
         moves.note()
-    for player in outside:
-        if player:
+    for player in sides:
+        if isinstance(player, ExternalPlayer):
             player.new_game()
+        else:
+            player.new_game(seed)
     while not (winner := board.winner()):
         if rules.end_nodes:
             proof = engine.solve(
@@ -96,35 +93,27 @@ def _play(
                 moves.winner, moves.ended_by = proof, 1
                 return moves
         side = len(moves.cells) % 2
-        if player := outside[side]:
+        player = sides[side]
+        if isinstance(player, ExternalPlayer):
             answer = player.choose(moves.cells)
             if answer == "resign":
                 moves.winner, moves.ended_by = COLOURS[1 - side], 2
                 return moves
             if not isinstance(answer, int):
                 player.kill()
-                raise EngineFailed(f"player {players[side]!r} answered {answer}, but games here have no swap")
+                raise EngineFailed(f"{COLOURS[side]} answered {answer}, but games here have no swap")
             cell = answer
             moves.note()
         else:
-            cell = _think(rules, board, players[side], seed, len(moves.cells) - len(opening), moves)
+            dithers = len(moves.cells) - len(opening) < rules.dither_moves
+            choice = player.choose(board, temperature=rules.temperature if dithers else 0.0)
+            cell = choice["move"]
+            visits = choice["visit_cells"].tolist(), choice["visit_counts"].tolist()
+            moves.note(choice["budget"], choice["value"], choice["sampled"], visits)
         board.play(cell)
         moves.cells.append(cell)
     moves.winner = winner
     return moves
-
-
-def _think(rules: Rules, board: engine.Board, player: str, seed: int, searched: int, moves: Moves) -> Cell:
-    thought = engine.search(board, player, seed)
-    cells, counts = thought["visit_cells"].tolist(), thought["visit_counts"].tolist()
-    sampled = searched < rules.dither_moves and bool(cells)
-    moves.note(thought["budget"], thought["value"], sampled, (cells, counts))
-    if not sampled:
-        return thought["best"]
-    most = max(counts)
-    weights = [round((count / most) ** (1 / rules.temperature) * 2**32) for count in counts]
-    source = random.Random(f"dither {seed} {len(moves.cells)}")
-    return int(source.choices(cells, weights)[0])
 
 
 def _records(games: Sequence[Moves]) -> dict[str, np.ndarray]:

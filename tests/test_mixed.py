@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hexdata import generate
+from hexdata import engine, generate
 from hexdata.board import Position
 from hexdata.external import EngineFailed
 from hexdata.params import BadParams, GamesParams
@@ -41,7 +41,7 @@ ONCE = """
 """
 
 
-def engine(folder: Path, mishap: str = "pass", timeout: float = 60) -> str:
+def outsider(folder: Path, mishap: str = "pass", timeout: float = 60) -> str:
     """The command is the same whatever the mishap: the records name it."""
     program = folder / "engine.py"
     program.write_text(ENGINE.format(mishap=mishap))
@@ -59,7 +59,7 @@ def play(params: GamesParams) -> tuple[bytes, dict[str, int]]:
 
 
 def test_an_external_engine_plays_a_tournament_like_any_player(tmp_path: Path) -> None:
-    params = cup(engine(tmp_path))
+    params = cup(outsider(tmp_path))
     generate.check_games(5, params)
     content, notes = play(params)
     assert content == play(params)[0]
@@ -86,9 +86,9 @@ def test_an_external_engine_plays_a_tournament_like_any_player(tmp_path: Path) -
 def test_a_game_whose_engine_dies_hangs_or_cheats_is_discarded_counted_and_played_again(
     tmp_path: Path, act: str
 ) -> None:
-    undisturbed, _ = play(cup(engine(tmp_path, timeout=2)))
+    undisturbed, _ = play(cup(outsider(tmp_path, timeout=2)))
     mishap = ONCE.format(marker=str(tmp_path / "marker"), act=act)
-    content, notes = play(cup(engine(tmp_path, mishap, timeout=2)))
+    content, notes = play(cup(outsider(tmp_path, mishap, timeout=2)))
     assert (tmp_path / "marker").exists(), "nothing happened"
     assert notes["discarded"] == 1
     assert content == undisturbed
@@ -96,20 +96,33 @@ def test_a_game_whose_engine_dies_hangs_or_cheats_is_discarded_counted_and_playe
 
 def test_an_engine_that_always_fails_fails_the_shard(tmp_path: Path) -> None:
     with pytest.raises(EngineFailed, match=r"engine\.py.* ended instead of answering `genmove"):
-        play(cup(engine(tmp_path, "sys.exit(1)")))
+        play(cup(outsider(tmp_path, "sys.exit(1)")))
 
 
 def test_resignations_and_proofs_end_games(tmp_path: Path) -> None:
-    resigns = engine(tmp_path, 'if len(stones) > 4: print("= resign\\n", flush=True); continue')
+    resigns = outsider(tmp_path, 'if len(stones) > 4: print("= resign\\n", flush=True); continue')
     rows = pq.read_table(pa.BufferReader(play(cup(resigns))[0])).to_pylist()
     for row in rows:
         mover = (row["black"], row["white"])[len(row["moves"]) % 2]
         assert (row["ended_by"], mover) == ("resign", resigns)
         assert row["winner"] == ("white", "black")[len(row["moves"]) % 2]
-    content, notes = play(cup(engine(tmp_path), end_nodes=10_000, openings="empty"))
+    content, notes = play(cup(outsider(tmp_path), end_nodes=10_000, openings="empty"))
     assert notes["proof"] == 8
     rows = pq.read_table(pa.BufferReader(content)).to_pylist()
     assert {(row["winner"], len(row["moves"])) for row in rows} == {("black", 0)}, "Black wins on the empty board"
+
+
+def test_our_own_engine_as_a_child_plays_what_it_plays_here() -> None:
+    """Against a built-in player, through `hexdata gtp`: the same moves as the two would make in the engine alone."""
+    child, here = "mohex:playouts=60", "uct:playouts=30-60"
+    seed = generate.game_seeds(3, 0, 1)[0]
+    player = f"gtp:timeout=60 '{sys.executable}' -m hexdata.cli gtp --player {child} --seed {seed}"
+    rows = pq.read_table(pa.BufferReader(play(cup(player, per_shard=4, dither_moves=0))[0])).to_pylist()
+    for row in rows:
+        assert row["ended_by"] == "chain"
+        assert Position.after(5, row["moves"]).winner() == row["winner"]
+    alone = engine.play_games(5, here, child, [[0]], [seed], dither_moves=0, temperature=1.0)
+    assert rows[0]["moves"] == alone["moves"].tolist()
 
 
 def test_a_program_that_is_not_there_is_bad_input() -> None:
