@@ -525,7 +525,11 @@ def generate(
         most = crew[1] if isinstance(crew, tuple) else crew
         return _print_cost(campaign, params.size, params.games, most or os.cpu_count() or 1, as_json)
     folder, log = Path("data") / "games" / campaign, Path("logs") / f"games-{campaign}.log"
-    figures = play(campaign, params.size, params.games, folder, cluster, crew, log)
+    try:
+        figures = play(campaign, params.size, params.games, folder, cluster, crew, log)
+    except KeyboardInterrupt:
+        print("hexdata: stopped; finished shards stay: run the same command again to go on", file=sys.stderr)
+        return INTERRUPTED
     if as_json:
         print(json.dumps({"campaign": campaign, "folder": str(folder), **figures}))
     else:

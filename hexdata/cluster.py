@@ -3,7 +3,7 @@
     local                    one-thread worker processes here
     tcp://HOST:8786          a scheduler by its address; tls://… with the certificates of Dask's configuration
     slurm, pbs               workers as jobs of a batch system, through dask-jobqueue and its configuration
-    ssh:HOST,HOST…           a scheduler on the first host and a worker a core on all of them, through Dask's own SSH
+    ssh:HOST,HOST…           a scheduler on the first host and workers on all of them, through Dask's own SSH
 
 Workers return bytes and the client writes them, so no shared file system is needed. A worker whose engine is of another
 version would make other bytes: it is refused by name and its work goes to the others.
@@ -98,9 +98,9 @@ def _start(where: str, workers: Workers | None) -> Iterator[Any]:
             _scale(cluster, workers)
             yield cluster
     elif kind == "ssh" and rest:
-        if workers is not None:
-            raise BadCluster("--cluster ssh starts a worker a core on each host: expected no --workers")
-        with _ssh(rest.split(",")) as cluster:
+        if isinstance(workers, tuple):
+            raise BadCluster("--cluster ssh starts as many workers on each host: expected --workers with one number")
+        with _ssh(rest.split(","), workers or 1) as cluster:
             yield cluster
     else:
         raise BadCluster(f"unknown cluster {where!r}: expected local, tcp://…, tls://…, slurm, pbs or ssh:HOST,HOST")
@@ -143,12 +143,14 @@ def _batch(kind: str) -> Any:
     return make(cores=configured("cores", 1), memory=configured("memory", "2GB"), processes=configured("processes", 1))
 
 
-def _ssh(hosts: list[str]) -> Any:
+def _ssh(hosts: list[str], workers: int) -> Any:
+    """Hosts, users, ports and keys are as in ~/.ssh/config; Python is where it is here."""
+    from asyncssh import Error
     from distributed import SSHCluster
 
     try:
-        return SSHCluster([hosts[0], *hosts], worker_options={"nthreads": 1, "n_workers": -1})
-    except (OSError, RuntimeError) as error:
+        return SSHCluster([hosts[0], *hosts], worker_options={"nthreads": 1, "n_workers": workers})
+    except (OSError, RuntimeError, Error) as error:
         raise BadCluster(f"no Dask cluster starts by ssh on {', '.join(hosts)}: {error}") from None
 
 
@@ -161,7 +163,7 @@ def serve(address: str, processes: int) -> int:
         raise BadCluster(f"{address!r} is no scheduler: expected an address such as tcp://host:8786 or tls://host:8786")
     _reach(address).close()
     warn_if_open(address)
-    # a minute for a scheduler that is started again; tasks are one engine call, so one thread each
+    # a shard is one call of the engine, so one thread each; workers end when their scheduler is gone for a minute
     options = ["--nworkers", str(processes), "--nthreads", "1", "--death-timeout", "60", "--no-dashboard"]
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
     os.execv(sys.executable, command)

@@ -302,6 +302,7 @@ def generate(
                 def done(shard: Shard, made: Made) -> None:
                     advance(meter, shard, made, folder)
 
+                meter.tell(f"Dask's page: {client.dashboard_link}")
                 failures = complete(client, play_shard, missing, folder, done)
     if failures:
         raise Unfinished(set_aside(failures, len(wanted)))

@@ -71,6 +71,13 @@ class Meter:
             if time.monotonic() - self._last_line >= LINE_SECONDS:
                 self._line()
 
+    def tell(self, sentence: str) -> None:
+        """Something to know besides, above the bar."""
+        if self._bar:
+            self._bar.console.print(sentence, highlight=False)
+        else:
+            print(sentence, file=sys.stderr, flush=True)
+
     def _notes(self) -> str:
         seconds = max(time.monotonic() - self._started, 1e-9)
         told = [f", {count:,} {name}" for name, count in self.notes.items() if count]

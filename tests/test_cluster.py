@@ -6,9 +6,10 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+import asyncssh
 import pytest
 
-from hexdata.cluster import BadCluster, connect, is_loopback, parse_workers
+from hexdata.cluster import BadCluster, Workers, connect, is_loopback, parse_workers
 from hexdata.errors import BadInput
 from hexdata.records import folder_hash
 from tests.clusters import (
@@ -52,12 +53,12 @@ def test_loopback_is_told_from_the_rest() -> None:
     [
         ("condor", None, "unknown cluster 'condor': expected local, tcp://"),
         ("slurm", None, "--cluster slurm starts jobs: expected --workers"),
-        ("ssh:one,two", 2, "expected no --workers"),
+        ("ssh:one,two", (1, 2), "expected --workers with one number"),
         ("tls://127.0.0.1:1", None, "no Dask scheduler answers at tls://127.0.0.1:1"),
         ("tcp://127.0.0.1:1", None, "no Dask scheduler answers at tcp://127.0.0.1:1"),
     ],
 )
-def test_a_cluster_that_cannot_be_had_is_named(where: str, workers: int | None, sentence: str) -> None:
+def test_a_cluster_that_cannot_be_had_is_named(where: str, workers: Workers | None, sentence: str) -> None:
     with pytest.raises(BadCluster, match=sentence), connect(where, workers):
         pass
 
@@ -216,6 +217,59 @@ def test_workers_as_batch_jobs(
     assert done.returncode == 0, done.stderr
     assert folder_hash(games(folder)) == undisturbed(folder, tmp_path / "undisturbed")
     assert finished(folder) == [f"games-{number:05}.parquet" for number in range(8)]
+
+
+SSH_SERVER = """
+import asyncio, asyncssh, sys
+from asyncio.subprocess import DEVNULL, PIPE
+
+class Open(asyncssh.SSHServer):
+    def begin_auth(self, user):
+        return False
+
+async def run(process):
+    child = await asyncio.create_subprocess_shell(process.command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
+    await process.redirect(stdout=child.stdout, stderr=child.stderr)
+    process.exit(await child.wait())
+
+async def serve():
+    server = await asyncssh.listen(
+        "127.0.0.1", 0, server_factory=Open, server_host_keys=[sys.argv[1]], process_factory=run
+    )
+    print(server.get_port(), flush=True)
+    await server.wait_closed()
+
+asyncio.run(serve())
+"""
+
+
+@pytest.mark.slow
+def test_workers_by_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask's SSHCluster for real, against an SSH server of our own that two names stand for."""
+    home = tmp_path / "home" / ".ssh"
+    home.mkdir(parents=True)
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    key.write_private_key(home / "host_key")
+    (home / "known_hosts").write_text(f"* {key.export_public_key().decode()}")
+    server = subprocess.Popen(
+        [sys.executable, "-c", SSH_SERVER, str(home / "host_key")],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert server.stdout
+        port = server.stdout.readline().strip()
+        (home / "config").write_text(f"Host one two\n  HostName 127.0.0.1\n  Port {port}\n  User tester\n")
+        monkeypatch.setenv("HOME", str(home.parent))
+        folder = write_params(tmp_path / "here", ("playouts=3000-5000", "playouts=200-400"))
+        done = run(folder, "generate", "tiny", "--cluster", "ssh:one,two", "--workers", "1")
+    finally:
+        kill_group(server)
+        server.stdout.close()
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("not encrypted and open to its network") <= 1
+    assert folder_hash(games(folder)) == undisturbed(folder, tmp_path / "undisturbed")
 
 
 def test_a_worker_needs_a_scheduler(tmp_path: Path) -> None:
