@@ -110,7 +110,7 @@ def _check_table(table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
         for problem in _first_few(_CHECKS[kind](table, size)):
             sound = False
             yield problem
-        if sound and kind in ("suite", "openings"):  # what breaks the rules of Hex cannot be searched
+        if sound and kind in ("games", "suite", "openings"):  # what breaks the rules of Hex cannot be searched
             yield from _first_few(_audit(table))
 
 

@@ -10,7 +10,9 @@ import pytest
 from hexdata import engine, generate
 from hexdata.board import Position
 from hexdata.params import BadParams
+from hexdata.records import read_table, table_bytes
 from hexdata.shards import is_finished, unfinished
+from hexdata.validate import validate
 from tests.conftest import SMALL_GAMES
 
 
@@ -145,6 +147,20 @@ def test_a_proof_ends_a_game_at_the_first_position_that_the_solver_decides() -> 
             assert winner == (row["winner"] if ply == len(row["moves"]) else "unknown")
         assert Position.after(6, row["moves"]).winner() is None
         assert engine.solve(6, row["moves"][::2], row["moves"][1::2], mover).winner == row["winner"]
+
+
+def test_a_proof_that_ended_a_game_is_validated(tmp_path: Path) -> None:
+    params = SMALL_GAMES.model_copy(update={"end_nodes": 1, "per_shard": 20})
+    path = tmp_path / "games.parquet"
+    path.write_bytes(generate.make_shard(generate.shards("short", 5, params)[0]))
+    assert validate(path).problems == []
+    table = read_table(path)
+    assert table.column("ended_by").to_pylist() == ["proof"] * 20
+    others = ["white" if winner == "black" else "black" for winner in table.column("winner").to_pylist()]
+    at = table.column_names.index("winner")
+    wrong = table.set_column(at, table.schema.field("winner"), pa.array(others)).replace_schema_metadata(None)
+    path.write_bytes(table_bytes(wrong, "games", {}))
+    assert {problem.rule for problem in validate(path).problems} == {"audit"}
 
 
 def test_workers_are_told_the_openings_of_a_file(tmp_path: Path) -> None:
