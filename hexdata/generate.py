@@ -46,6 +46,8 @@ class Shard:
     end_nodes: int = 0
     starts: tuple[Opening, ...] = ()
     """The openings of its games, if they come from a file or from proofs: workers share no files."""
+    engine_version: int = engine.ENGINE_VERSION
+    """Which engine's games they are."""
 
     @property
     def name(self) -> str:
@@ -58,7 +60,8 @@ class Shard:
         for name, default in (("end_nodes", 0), ("starts", ())):
             if rows[name] == default:
                 del rows[name]
-        return params_hash({**rows, "engine": engine.ENGINE_VERSION, "schema": SCHEMA_VERSION})
+        rows["engine"] = rows.pop("engine_version")
+        return params_hash({**rows, "schema": SCHEMA_VERSION})
 
     @property
     def games(self) -> range:
@@ -183,7 +186,7 @@ def games_table(
         fields=list(visit_kind),
     )
     who = black if black == white else f"{black} {white}"
-    provenance = [f"{shard.campaign} {shard.size} {who} {seed} {engine.ENGINE_VERSION} " for seed in seeds]
+    provenance = [f"{shard.campaign} {shard.size} {who} {seed} {shard.engine_version} " for seed in seeds]
     ids = [_game_id(text, played["moves"][offsets[game] : offsets[game + 1]]) for game, text in enumerate(provenance)]
     columns = {
         "game_id": pa.array(ids, pa.binary(16)),
@@ -202,7 +205,7 @@ def games_table(
         "root_value": per_move(pa.array(played["root_value"]), kinds["root_value"]),
         "visits": per_move(visits, kinds["visits"]),
         "sampled": per_move(pa.array(played["sampled"].astype(bool)), kinds["sampled"]),
-        "engine_version": pa.array([engine.ENGINE_VERSION] * count, pa.uint32()),
+        "engine_version": pa.array([shard.engine_version] * count, pa.uint32()),
         "net_hash": pa.nulls(count, pa.string()),
     }
     return pa.table([columns[field.name] for field in schema], schema=schema)

@@ -208,3 +208,10 @@ def read_campaign(name: str, path: Path = Path("params.yaml")) -> Campaign:
     if name not in params.campaigns:
         raise BadParams(f"{path}: no campaign {name!r}: expected one of {', '.join(params.campaigns)}")
     return params.campaigns[name]
+
+
+def read_patterns(path: Path = Path("params.yaml")) -> PatternsParams:
+    found = read_params(path).patterns
+    if found is None:
+        raise BadParams(f"{path}: patterns: missing; expected what the engine's weights are learned from")
+    return found

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,22 @@ from hexdata import engine
 from hexdata.board import Position
 from hexdata.engine import Board, load_patterns, pattern_candidates, play_games, search
 from hexdata.generate import Shard, make_shard
-from hexdata.params import PatternsParams, read_params
-from hexdata.patterns import NEAR, competitions, learn, minorise
+from hexdata.params import BadParams, PatternsParams, read_patterns
+from hexdata.patterns import (
+    NEAR,
+    NO_REPLY,
+    Competitions,
+    Family,
+    Origin,
+    competitions,
+    learn,
+    learning_key,
+    minorise,
+    playing_version,
+    read_origin,
+    shards,
+    six_cell_replies,
+)
 
 SHIPPED = (Path(engine.__file__).parent / "patterns.bin").read_bytes()
 STEPS = [(-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1), (-2, 1), (-1, 2), (1, 1), (2, -1), (1, -2), (-1, -1)]
@@ -28,9 +43,7 @@ def weights() -> Iterator[None]:
 
 
 def params(**changes: object) -> PatternsParams:
-    shipped = read_params(Path(__file__).parent.parent / "params.yaml").patterns
-    assert shipped is not None
-    return shipped.model_copy(update=changes)
+    return read_patterns(Path(__file__).parent.parent / "params.yaml").model_copy(update=changes)
 
 
 def code(position: Position, cell: int) -> int:
@@ -46,6 +59,17 @@ def code(position: Position, cell: int) -> int:
             stone = (position.black >> there & 1) + 2 * (position.white >> there & 1)
         result |= stone << 2 * number
     return result
+
+
+def reply(position: Position, last: int, cell: int) -> int:
+    """The cells around the last move and the place: the smallest of the images that the mover cannot tell apart."""
+    images = []
+    for symmetry in (0, 1) if position.to_move == "black" else (2, 3):
+        cells = engine.transform(position.size, symmetry)
+        (row, column), (down, right) = (divmod(int(cells[c]), position.size) for c in (last, cell))
+        step = STEPS.index((down - row, right - column))
+        images.append(code(position.transform(symmetry), int(cells[last])) | step << 24)
+    return min(images) + (1 << 24)
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 9])
@@ -70,6 +94,7 @@ def test_codes_agree_with_the_board_and_its_symmetries(size: int) -> None:
                 row, column = divmod(cell, size)
                 near = last is not None and (row - last[0], column - last[1]) in STEPS
                 assert bool(found["codes"][index] & NEAR) == near
+                assert found["replies"][index] == (reply(position, moves[ply - 1], cell) if near else NO_REPLY)
                 seen += 1
     assert seen > 5
 
@@ -92,22 +117,40 @@ def test_a_cut_bridge_is_seen() -> None:
 
 
 def test_strengths_are_found_again() -> None:
+    """Two features a candidate, the second absent from half of them; what was drawn with known strengths."""
     rng = np.random.default_rng(1)
-    truth = np.array([0.25, 1.0, 4.0, 16.0])
-    ids = rng.integers(0, 4, size=(20000, 6))
-    chances = truth[ids] / truth[ids].sum(axis=1, keepdims=True)
+    truth, bonus = np.array([0.25, 1.0, 4.0, 16.0]), np.array([1.0, 0.5, 8.0])
+    ids, seconds = rng.integers(0, 4, size=(20000, 6)), rng.choice([0, 0, 1, 2], size=(20000, 6))
+    strengths = truth[ids] * bonus[seconds]
+    chances = strengths / strengths.sum(axis=1, keepdims=True)
     chosen = (rng.random(20000)[:, None] > np.cumsum(chances, axis=1)).sum(axis=1)
     wins = np.zeros(ids.shape)
     wins[np.arange(20000), chosen] = 1
-    lengths = np.full(20000, 6)
+    codes = ids.ravel().astype(np.uint32)
+    replies = seconds.ravel().astype(np.uint32)
+    # no game is held out: their numbers do not end in 9
+    found = Competitions(codes, replies, np.arange(0, 120000, 6), wins.ravel(), np.zeros(20000, np.int64))
+    families = (Family.of(codes), Family.of(replies, NO_REPLY))
 
-    def likelihood(strengths: np.ndarray) -> float:
-        return float((np.log(strengths[ids]) * wins).sum() - np.log(strengths[ids].sum(axis=1)).sum())
+    def likelihood(learned: list[np.ndarray]) -> float:
+        product = learned[0][ids] * learned[1][seconds]
+        return float((np.log(product) * wins).sum() - np.log(product.sum(axis=1)).sum())
 
-    found = [minorise(ids.ravel(), lengths, wins.ravel(), 4, params(passes=passes)) for passes in (1, 3, 10, 100)]
-    assert np.allclose(found[-1] / found[-1][1], truth, rtol=0.08)
-    scores = [likelihood(strengths) for strengths in found]
+    learned = [minorise(families, found, params(passes=passes)) for passes in (1, 3, 10, 100)]
+    assert np.allclose(learned[-1][0] / learned[-1][0][1], truth, rtol=0.08)
+    assert np.allclose(learned[-1][1], bonus, rtol=0.08)
+    assert learned[-1][1][0] == 1
+    scores = [likelihood(strengths) for strengths in learned]
     assert scores == sorted(scores)
+    (replies_only,) = minorise(families[1:], found, params(passes=100), truth[ids].ravel())
+    assert np.allclose(replies_only, bonus, rtol=0.08)
+
+
+def test_a_reply_and_its_half_turn_have_one_ring() -> None:
+    # a stone east of the last move and a reply west of it, at steps 2 and 5
+    east, west = 1 << 4 | 6 << 24, 1 << 10 | 3 << 24
+    assert len(set(six_cell_replies(np.array([east, west, east | 1 << 12], np.uint32)).tolist())) == 1
+    assert six_cell_replies(np.array([NO_REPLY], np.uint32)).tolist() == [NO_REPLY]
 
 
 def small_games() -> pa.Table:
@@ -118,15 +161,40 @@ def small_games() -> pa.Table:
 @pytest.mark.usefixtures("weights")
 def test_weights_predict_held_out_games_and_play() -> None:
     games = small_games()
-    learned, metrics = learn(games, params(min_count=5, passes=15))
-    assert metrics["prior"] > metrics["prior_uniform"] + 0.3
-    assert metrics["playout"] > metrics["playout_uniform"] + 0.3
-    file = learned.file()
-    assert learn(games, params(min_count=5, passes=15))[0].file() == file
+    file, metrics = learn(games, params(min_count=5, passes=15))
+    for part in ("prior", "playout"):
+        figures: Any = metrics[part]
+        assert figures["log_likelihood"] > figures["uniform_log_likelihood"] + 0.3
+    assert learn(games, params(min_count=5, passes=15))[0] == file
     before = search(Board(7), "mohex:playouts=300", 1)
     load_patterns(file)
     after = search(Board(7), "mohex:playouts=300", 1)
     assert before["visit_counts"].tolist() != after["visit_counts"].tolist()
+
+
+@pytest.mark.usefixtures("weights")
+def test_replies_are_played_where_they_were_learned() -> None:
+    """With a strong reply at step 0, north of the last move, playouts begin there and the tree looks there first."""
+    strong = (4096).to_bytes(2, "little")  # 2^16
+    keys = [kind << 29 | 1 << 24 | step << 25 for kind in (2, 4) for step in (0,)]
+    load_patterns(header(len(keys)) + b"".join(key.to_bytes(4, "little") + strong for key in keys))
+    board = Board(9)
+    board.play(40)
+    found = search(board, "mohex:playouts=60,expand=1", 1)
+    # White's view mirrors the step; a half-turn is the same pattern
+    assert found["best"] in (39, 41)
+
+
+def test_the_games_are_those_of_the_engine_before_the_promotion() -> None:
+    origin = Origin(learned_by=4, promoted_as=5, params="")
+    assert [playing_version(current, origin) for current in (5, 6)] == [4, 6]
+    with pytest.raises(BadParams, match="expected mohex-2011, which reads no weights, not 'uct"):
+        shards(params(games=params().games.model_copy(update={"player": "uct:playouts=5"})))
+
+
+def test_the_shipped_weights_are_those_of_the_shipped_params() -> None:
+    """Change them together: `dvc repro patterns/dvc.yaml`, then `hexdata patterns promote`."""
+    assert read_origin(Path(engine.__file__).parent).params == learning_key(params())
 
 
 def test_wins_are_shares_of_the_visits() -> None:
@@ -140,20 +208,22 @@ def entry(key: int) -> bytes:
 
 
 def header(count: int) -> bytes:
-    return b"HEXPAT01" + bytes(4) + count.to_bytes(4, "little")
+    return b"HEXPAT02" + bytes(4) + count.to_bytes(4, "little")
 
 
 @pytest.mark.usefixtures("weights")
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        (b"", "pattern weights must begin with HEXPAT01"),
-        (b"HEXPAT02" + bytes(8), "pattern weights must begin with HEXPAT01"),
+        (b"", "pattern weights must begin with HEXPAT02"),
+        (b"HEXPAT01" + bytes(8), "pattern weights must begin with HEXPAT02"),
         (header(2) + entry(0), "pattern weights must be 28 bytes for 2 entries, not 22"),
         (header(2) + entry(5) + entry(5), "entry 1 has the bad key 5"),
-        (header(1) + entry(4 << 28), "entry 0 has the bad key 1073741824"),
+        (header(1) + entry(5 << 29), "entry 0 has the bad key 2684354560"),
         (header(1) + entry(1 << 24 | 0x1000), "entry 0 has the bad key 16781312"),
-        (header(1) + entry(2 << 28 | 7), "entry 0 has the bad key 536870919"),
+        (header(1) + entry(3 << 29 | 7), "entry 0 has the bad key 1610612743"),
+        (header(1) + entry(2 << 29 | 12 << 25), "entry 0 has the bad key 1476395008"),
+        (header(1) + entry(1 << 25), "entry 0 has the bad key 33554432"),
     ],
 )
 def test_malformed_weights_are_refused_and_change_nothing(file: bytes, sentence: str) -> None:

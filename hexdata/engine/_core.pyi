@@ -146,9 +146,11 @@ def pattern_candidates(
     """The candidate moves of every position before each move of games in which Black moves first, as pattern codes.
 
     ``offsets`` i64[M + 1]; ``cells`` u16[C], rising in each position; ``codes`` u32[C]: the twelve cells around, two
-    bits each, canonical for the mover, bit 24 set near the last move; ``bridge`` u8[M], 1 if the last move cut a bridge
-    of the mover. If ``filled``, candidates and codes are those of a tree node: fill-in is done, and moves that need not
-    be tried are left out. Else those of a playout: every cell that is not dead. ValueError names an illegal move.
+    bits each, canonical for the mover, bit 24 set near the last move; ``replies`` u32[C]: near it the same of the cells
+    around the last move, with the place of the candidate among them, from 1, in bits 24-27, else 0; ``bridge`` u8[M], 1
+    if the last move cut a bridge of the mover. If ``filled``, candidates and codes are those of a tree node: fill-in is
+    done, and moves that need not be tried are left out. Else those of a playout: every cell that is not dead.
+    ValueError names an illegal move.
     """
 
 def load_patterns(file: bytes) -> None:

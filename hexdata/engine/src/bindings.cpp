@@ -244,6 +244,7 @@ nb::dict pattern_candidates_of(int size, const Moves& moves, const Offsets& offs
     result["offsets"] = to_numpy(std::move(found.offsets));
     result["cells"] = to_numpy(std::move(found.cells));
     result["codes"] = to_numpy(std::move(found.codes));
+    result["replies"] = to_numpy(std::move(found.replies));
     result["bridge"] = to_numpy(std::move(found.bridge));
     return result;
 }

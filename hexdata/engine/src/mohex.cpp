@@ -171,16 +171,12 @@ void MohexPlayer::expand(std::uint32_t index, PatternBoard& state, int mover, Po
     // Of equal scores the first child is taken: without the shuffle always one corner.
     for (auto i = static_cast<std::uint32_t>(points_.size()); i > 1; --i)
         std::swap(points_[i - 1], points_[rng.below(i)]);
-    PointMask near{};
-    if (last != PatternBoard::kNoPoint)
-        for (const Step& step : kPatternSteps) {
-            const int p = last + step.row * PatternBoard::kStride + step.column;
-            near[p / PatternBoard::kStride] |= 1u << p % 32;
-        }
     const std::uint32_t first = tree_.append(points_.size());
     float sum = 0.0F;
     for (std::size_t i = 0; i < points_.size(); ++i) {
-        const float strength = patterns_->prior(state.code(points_[i]), holds(near, points_[i]), mover);
+        const int step = last == PatternBoard::kNoPoint ? -1 : PatternBoard::step_between(last, points_[i]);
+        float strength = patterns_->prior(state.code(points_[i]), step >= 0, mover);
+        if (step >= 0) strength *= patterns_->prior_reply(state.code(last), step, mover);
         tree_.move[first + i] = points_[i];
         tree_.prior[first + i] = strength;
         sum += strength;

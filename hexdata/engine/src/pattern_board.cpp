@@ -47,7 +47,7 @@ PatternBoard::PatternBoard(int size, const Patterns& patterns) : size_(size), pa
                 code |= (off_rows ? 1u : 0u) << (2 * i) | (off_columns ? 2u : 0u) << (2 * i);
             }
             codes_[point(r, c)] = code;
-            row_sums_[r] += widened(patterns.far(code));
+            row_sums_[r] += widened(patterns.weight(code));
         }
     for (int r = 0; r < size; ++r) total_ += row_sums_[r];
 }
@@ -76,7 +76,7 @@ void PatternBoard::play(Point point, int colour) {
     const int r = row(point);
     stones_[colour][r] |= 1u << column(point);
     PatternCode* at = codes_.data() + point;
-    SumPair change = 0 - widened(patterns_->far(*at));
+    SumPair change = 0 - widened(patterns_->weight(*at));
     row_sums_[r] += change;
     *at |= kOccupied;
     const PatternCode stone = 1u + static_cast<PatternCode>(colour);
@@ -85,7 +85,7 @@ void PatternBoard::play(Point point, int colour) {
         const PatternCode old = code;
         code = old | stone << (2 * opposite_step(i));
         if (old & kOccupied) continue;
-        const SumPair delta = widened(patterns_->far(code)) - widened(patterns_->far(old));
+        const SumPair delta = widened(patterns_->weight(code)) - widened(patterns_->weight(old));
         row_sums_[r + kPatternSteps[i].row] += delta;
         change += delta;
     }
@@ -96,9 +96,8 @@ void PatternBoard::play(Point point, int colour) {
 PatternBoard::Point PatternBoard::draw(Point last, int mover, Rng& rng) const {
     const int shift = 32 * mover;
     const int half = 16 * mover;
-    // What cells near the last move weigh beyond their far weight.
-    std::array<std::uint32_t, 12> bonus;
-    std::array<Point, 12> near;
+    std::array<std::uint32_t, 12> gain;
+    std::array<Point, 12> reply;
     int count = 0;
     std::uint32_t extra = 0;
     if (last != kNoPoint) {
@@ -110,25 +109,23 @@ PatternBoard::Point PatternBoard::draw(Point last, int mover, Rng& rng) const {
                     directions &= directions - 1;
             return static_cast<Point>(last + kOffsets[std::countr_zero(directions)]);
         }
-        if (patterns_->weighs_near())
-            for (const int offset : kOffsets) {
-                const PatternCode code = at[offset];
-                if (code & kOccupied) continue;
-                const std::uint32_t far = patterns_->far(code) >> half & 0xFFFF;
-                const std::uint32_t weight = patterns_->near(code) >> half & 0xFFFF;
-                if (far == 0 || weight <= far) continue;
-                near[count] = static_cast<Point>(last + offset);
-                bonus[count++] = weight - far;
-                extra += weight - far;
+        if (patterns_->weighs_replies()) {
+            const Replies& replies = patterns_->replies(*at, mover);
+            for (std::uint32_t steps = replies.steps & ~(*at | *at >> 1); steps != 0; steps &= steps - 1) {
+                const int step = std::countr_zero(steps) / 2;
+                const std::uint32_t weight = patterns_->weight(at[kOffsets[step]]) >> half & 0xFFFF;
+                reply[count] = static_cast<Point>(last + kOffsets[step]);
+                extra += gain[count++] = weight * replies.gain[step] / kReplyUnit;
             }
+        }
     }
     const auto total = static_cast<std::uint32_t>(total_ >> shift);
     if (total == 0) return kNoPoint;
     std::uint32_t ticket = rng.below(total + extra);
     if (ticket < extra) {
         int i = 0;
-        for (; ticket >= bonus[i]; ++i) ticket -= bonus[i];
-        return near[i];
+        for (; ticket >= gain[i]; ++i) ticket -= gain[i];
+        return reply[i];
     }
     ticket -= extra;
     int r = 0;
@@ -140,7 +137,7 @@ PatternBoard::Point PatternBoard::draw(Point last, int mover, Rng& rng) const {
     std::uint32_t line = ((1u << size_) - 1) & ~(stones_[0][r] | stones_[1][r]);
     for (;; line &= line - 1) {
         const Point p = point(r, std::countr_zero(line));
-        const std::uint32_t weight = patterns_->far(codes_[p]) >> half & 0xFFFF;
+        const std::uint32_t weight = patterns_->weight(codes_[p]) >> half & 0xFFFF;
         if (ticket < weight) return p;
         ticket -= weight;
     }

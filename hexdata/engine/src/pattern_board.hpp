@@ -1,5 +1,5 @@
-// Games to the full board by pattern weights: a side whose bridge is intruded upon saves it, else it draws among the cells
-// around the last move and the rest of the board by weight. Dead cells stay empty.
+// Games to the full board by pattern weights: a side whose bridge is intruded upon saves it, else it draws among the replies
+// to the last move and the whole board by weight. Dead cells stay empty.
 #pragma once
 
 #include <array>
@@ -27,6 +27,12 @@ public:
     static Point point(int row, int column) { return static_cast<Point>((row + 2) * kStride + column + 2); }
     static int row(Point point) { return point / kStride - 2; }
     static int column(Point point) { return point % kStride - 2; }
+    // Which of the twelve cells around `from` the other point is; -1 if none.
+    static int step_between(Point from, Point to) {
+        for (int i = 0; i < 12; ++i)
+            if (to - from == kPatternSteps[i].row * kStride + kPatternSteps[i].column) return i;
+        return -1;
+    }
     Point point_of(int cell) const { return point(cell / size_, cell % size_); }
     int cell_of(Point p) const { return row(p) * size_ + column(p); }
 

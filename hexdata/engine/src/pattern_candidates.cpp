@@ -14,6 +14,7 @@ namespace {
 using Point = PatternBoard::Point;
 
 constexpr std::uint32_t kNear = 1u << 24;
+constexpr std::uint32_t kFirstStep = 1u << 24;
 
 void add_position(const Board& board, NodeKnowledge& knowledge, bool filled, PatternCandidates& result) {
     const int size = board.size();
@@ -33,14 +34,11 @@ void add_position(const Board& board, NodeKnowledge& knowledge, bool filled, Pat
         for (std::uint32_t bits = candidates[r]; bits != 0; bits &= bits - 1) {
             const Point point = PatternBoard::point(r, std::countr_zero(bits));
             const PatternCode code = patterns.code(point);
-            if (!filled && Patterns::none()->far(code) == 0) continue;
-            bool near = false;
-            if (last != PatternBoard::kNoPoint)
-                for (const Step& step : kPatternSteps)
-                    near |= PatternBoard::row(last) + step.row == r &&
-                            PatternBoard::column(last) + step.column == PatternBoard::column(point);
+            if (!filled && Patterns::none()->weight(code) == 0) continue;
+            const int step = last == PatternBoard::kNoPoint ? -1 : PatternBoard::step_between(last, point);
+            result.replies.push_back(step < 0 ? 0 : canonical_reply(patterns.code(last), step, mover) + kFirstStep);
             result.cells.push_back(static_cast<std::uint16_t>(patterns.cell_of(point)));
-            result.codes.push_back(canonical(code, mover) | (near ? kNear : 0));
+            result.codes.push_back(canonical(code, mover) | (step >= 0 ? kNear : 0));
         }
     result.offsets.push_back(static_cast<std::int64_t>(result.cells.size()));
 }

@@ -12,6 +12,7 @@ struct PatternCandidates {
     std::vector<std::int64_t> offsets{0};
     std::vector<std::uint16_t> cells;   // rising in each position
     std::vector<std::uint32_t> codes;   // canonical for the mover; bit 24 is set near the last move
+    std::vector<std::uint32_t> replies;  // near it: the canonical code around it | (step + 1) << 24; else 0
     std::vector<std::uint8_t> bridge;   // 1 if the last move cut a bridge of the mover
 };
 

@@ -62,4 +62,13 @@ constexpr PatternCode canonical(PatternCode code, int mover) {
     return std::min(seen, turned(seen));
 }
 
+constexpr int mirrored_step(int step) { return step < 6 ? 5 - step : 6 + (16 - step) % 6; }
+
+// One number, code | step << 24, for all equal replies at `step` from a last move with `code` around it.
+constexpr std::uint32_t canonical_reply(PatternCode code, int step, int mover) {
+    const PatternCode seen = mover == 0 ? code : mirrored(code);
+    const int at = mover == 0 ? step : mirrored_step(step);
+    return std::min(seen | std::uint32_t(at) << 24, turned(seen) | std::uint32_t(opposite_step(at)) << 24);
+}
+
 }  // namespace hexdata

@@ -1,5 +1,6 @@
-// Weights of patterns: how much more likely a move is than another, by the cells around it (Coulom 2007). One set for the
-// prior of a tree node and one for playouts, each with weights for cells near the last move (its twelve cells) and far.
+// Weights of patterns: how much more likely a move is than another (Coulom 2007). A move's strength is that of the cells
+// around it, times that of its place near the last move, if it is one of the twelve cells around that: a reply. One set for
+// the prior of a tree node and one for playouts.
 #pragma once
 
 #include <array>
@@ -42,8 +43,16 @@ private:
 // Two playout weights in one word, Black's in the low half.
 using WeightPair = std::uint32_t;
 
-// What a far cell of ordinary strength weighs in a playout; no far cell weighs more.
+// What a cell of ordinary strength weighs in a playout if it is no reply; no cell weighs more.
 inline constexpr std::uint32_t kOrdinaryWeight = 64;
+
+// What the twelve cells around the last move weigh in a playout beyond their weight as any other cells: the factors, less
+// one, in units of 1 / kReplyUnit. Those that are no stronger as replies have no bit in `steps`. 28 bytes.
+struct Replies {
+    std::uint32_t steps = 0;  // bit 2i for step i, so that a code masks it
+    std::array<std::uint16_t, 12> gain{};
+};
+inline constexpr std::uint32_t kReplyUnit = 16;
 
 class Patterns {
 public:
@@ -58,25 +67,30 @@ public:
     static void load(std::span<const std::uint8_t> file);
 
     // Playouts. 0 for both colours at a dead cell, else at least 1.
-    WeightPair far(PatternCode code) const { return far_[code & kRingMask]; }
-    bool weighs_near() const { return weighs_near_; }
-    WeightPair near(PatternCode code) const {
-        const std::uint32_t* found = near_.find(code & kCodeMask);
-        return found != nullptr ? *found : near_ring_[code & kRingMask];
+    WeightPair weight(PatternCode code) const { return weight_[code & kRingMask]; }
+    bool weighs_replies() const { return weighs_replies_; }
+    // To a move with this code around it, by `mover`.
+    const Replies& replies(PatternCode code, int mover) const {
+        const std::uint32_t* found = reply_places_.find((code & kCodeMask) | std::uint32_t(mover) << 24);
+        return found != nullptr ? replies_[*found] : ring_replies_[mover][code & kRingMask];
     }
 
     // The strength of a move in the tree; positive.
     float prior(PatternCode code, bool near, int mover) const;
+    // By how much more it is worth at `step` from a last move with this code around it; positive.
+    float prior_reply(PatternCode code, int step, int mover) const;
 
 private:
     Patterns();
 
-    bool weighs_near_ = false;
-    std::array<WeightPair, 4096> far_{};                          // by six-cell code; 16 kB
-    std::array<WeightPair, 4096> near_ring_{};                    // if the twelve-cell code is unknown
+    std::array<WeightPair, 4096> weight_{};  // by six-cell code; 16 kB
+    bool weighs_replies_ = false;
+    std::vector<Replies> replies_;           // by place, for the twelve-cell codes that have one
+    CodeTable reply_places_;                 // keys code | mover << 24
+    std::array<std::vector<Replies>, 2> ring_replies_;                    // [mover], by six-cell code if unknown
     std::array<std::array<std::array<float, 4096>, 2>, 2> prior_ring_{};  // [near][mover], likewise
-    CodeTable near_;
-    CodeTable prior_;  // keys code | mover << 24 | near << 25, values the bits of a float
+    CodeTable prior_;          // keys code | mover << 24 | near << 25, values the bits of a float
+    CodeTable prior_replies_;  // keys code | mover << 24 | step << 25 | kRingOnly, likewise
 };
 
 }  // namespace hexdata
