@@ -31,30 +31,60 @@ def launch(
     argv: Sequence[str] | None = None,
 ) -> int:
     """Run a flow for one campaign from the command line and return the exit code."""
-    parser = argparse.ArgumentParser(description=flow.__doc__, epilog=f"example: python -m flows.{_name(flow)} hex6")
+    parser = _parser(flow, "hex6", clustered)
     parser.add_argument("campaign", help="a campaign of params.yaml")
-    if clustered:
-        places = "local (the default), tcp://HOST:PORT, tls://HOST:PORT, slurm, pbs or ssh:HOST,HOST"
-        parser.add_argument("--cluster", metavar="WHERE", help=places)
-        parser.add_argument("--workers", help="worker processes, as 4 or 2-16 (default: one a core)")
     arguments = parser.parse_args(argv)
+
+    def run() -> None:
+        check(read_campaign(arguments.campaign))
+        _timed(flow, arguments.campaign, *(_placed(arguments) if clustered else ()))
+
+    return told(run)
+
+
+def launch_alone(flow: Callable[..., None], check: Callable[[], None], argv: Sequence[str] | None = None) -> int:
+    """Run a clustered flow that is about no campaign."""
+    arguments = _parser(flow, "--workers 2", clustered=True).parse_args(argv)
+
+    def run() -> None:
+        check()
+        _timed(flow, *_placed(arguments))
+
+    return told(run)
+
+
+def told(run: Callable[[], None]) -> int:
+    """The exit code of a run; what the user can put right is told in one sentence."""
     try:
-        campaign = read_campaign(arguments.campaign)
-        check(campaign)
-        if clustered and arguments.workers is not None:
-            parse_workers(arguments.workers)
-        check_prefect_api(os.environ.get("PREFECT_API_URL"))
-        _quiet_bad_input()
-        started = time.monotonic()
-        if clustered:
-            flow(arguments.campaign, arguments.cluster, arguments.workers)
-        else:
-            flow(arguments.campaign)
-        log_timing(_name(flow), arguments.campaign, time.monotonic() - started)
+        run()
     except (BadInput, Unfinished) as error:
         print(f"hexdata: {error}", file=sys.stderr)
         return 2 if isinstance(error, BadInput) else 1
     return 0
+
+
+def _parser(flow: Callable[..., None], example: str, clustered: bool) -> argparse.ArgumentParser:
+    example = f"example: python -m flows.{_name(flow)} {example}"
+    parser = argparse.ArgumentParser(description=flow.__doc__, epilog=example)
+    if clustered:
+        places = "local (the default), tcp://HOST:PORT, tls://HOST:PORT, slurm, pbs or ssh:HOST,HOST"
+        parser.add_argument("--cluster", metavar="WHERE", help=places)
+        parser.add_argument("--workers", help="worker processes, as 4 or 2-16 (default: one a core)")
+    return parser
+
+
+def _placed(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
+    if arguments.workers is not None:
+        parse_workers(arguments.workers)
+    return arguments.cluster, arguments.workers
+
+
+def _timed(flow: Callable[..., None], *arguments: Any) -> None:
+    check_prefect_api(os.environ.get("PREFECT_API_URL"))
+    _quiet_bad_input()
+    started = time.monotonic()
+    flow(*arguments)
+    log_timing(_name(flow), str(arguments[0] or ""), time.monotonic() - started)
 
 
 def log_timing(stage: str, campaign: str, seconds: float) -> None:

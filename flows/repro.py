@@ -49,8 +49,8 @@ def main(arguments: list[str]) -> int:
 
 
 def is_up_to_date() -> bool:
-    """Ask DVC; quietly, its exit code says whether anything changed."""
-    return subprocess.run([sys.executable, "-m", "dvc", "status", "--quiet"]).returncode == 0
+    """Ask DVC about the campaigns; quietly, its exit code says whether anything changed."""
+    return subprocess.run([sys.executable, "-m", "dvc", "status", "--quiet", "dvc.yaml"]).returncode == 0
 
 
 @contextmanager

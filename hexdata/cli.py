@@ -882,6 +882,36 @@ def doctor(as_json: JsonOption = False) -> int:
     return 1 if failed else 0
 
 
+patterns_app = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+app.add_typer(patterns_app, name="patterns", short_help="The engine's pattern weights.")
+
+
+@patterns_app.callback(epilog="\b\nExample:\n  hexdata patterns promote")
+def patterns() -> None:
+    """The engine's pattern weights, the priors and playouts of mohex: `dvc repro patterns/dvc.yaml` learns them."""
+
+
+@patterns_app.command(
+    short_help="Make the learned weights the engine's own.",
+    epilog="\b\nExample:\n  dvc repro patterns/dvc.yaml && hexdata patterns promote",
+)
+def promote(as_json: JsonOption = False) -> None:
+    """Copy the learned weights into the engine and raise its VERSION, because mohex will play other games.
+
+    Refused, with nothing changed, if the weights are not what params.yaml and this engine give, or are there already.
+    """
+    from hexdata.params import read_patterns
+    from hexdata.patterns import promote as copy
+
+    origin = copy(Path("data/patterns/weights.bin"), Path("metrics/patterns.json"), read_patterns())
+    if as_json:
+        print(json.dumps(vars(origin)))
+        return
+    print(f"engine {origin.promoted_as} has the weights that engine {origin.learned_by} learned; what is left to do:")
+    print("  python -m tests.engine.test_golden --write    # pin the new games")
+    print("  dvc repro patterns/dvc.yaml                   # seconds: the lock learns the new version")
+
+
 @app.command(short_help="Print the versions.", epilog="\b\nExample:\n  hexdata version")
 def version(as_json: JsonOption = False) -> None:
     """Print the version of hexdata, of its engine and of its file schemas."""
