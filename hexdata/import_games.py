@@ -1,7 +1,7 @@
 """Strangers' games as a campaign like any other, and a campaign's games as others read them.
 
 The rows say what is known: who played, what and how it ended. There is no seed, no budget and no engine version (all
-are 0), and visits only where the record has them. The games are sorted by their ids and named by one hash of them,
+are 0), and visits only where the record has them. The games are sorted by their ids and named by one hash of all rows,
 which params.yaml holds (`games: {imported: …}`): the same games are the same bytes, whatever files they came in.
 """
 
@@ -30,6 +30,7 @@ from hexdata.records import (
     params_hash,
     read_folder,
     read_table,
+    rows_hash,
     table_bytes,
     write_folder,
     write_whole,
@@ -38,6 +39,15 @@ from hexdata.shards import is_finished
 
 PER_SHARD = 1000
 NOBODY = "unknown"
+HASHED = ["game_id", "size", "opening_length", "moves", "winner", "ended_by", "swapped", "black", "white", "visits"]
+
+_FIRST: dict[tuple[Colour, int], Colour] = {
+    ("black", 0): "black",
+    ("white", 1): "black",
+    ("white", 0): "white",
+    ("black", -1): "white",
+}
+"""Who moved first, by who is to move and how many stones Black is ahead; nothing else comes of alternating play."""
 
 Row: TypeAlias = dict[str, Any]
 
@@ -72,12 +82,7 @@ def black_first(game: Game) -> Line:
         raise ValueError("the position that is set up is already decided")
     winner, ended_by = _end(game, swap)
     ahead = len(game.black_setup) - len(game.white_setup)
-    first: Colour | None = {
-        ("black", 0): "black",
-        ("white", 1): "black",
-        ("white", 0): "white",
-        ("black", -1): "white",
-    }.get((game.to_move, ahead))  # type: ignore[assignment]
+    first = _FIRST.get((game.to_move, ahead))
     if first is None:
         raise ValueError(
             f"{len(game.black_setup)} black and {len(game.white_setup)} white stones are set up with {game.to_move} to "
@@ -172,7 +177,10 @@ def read_lines(
                 refused.append(BadInput(f"{path}: game {number}: {error}"))
                 continue
             key = game_id(line)
-            twice += key in lines
+            if key in lines:
+                twice += 1
+                # of two records the fuller one, whatever the order of the files
+                line = max(line, lines[key], key=lambda one: (sum(map(len, one.policies)), repr(one)))
             lines[key] = line
     return Read(lines, twice, refused)
 
@@ -188,8 +196,9 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
                 yield below
 
 
-def content_hash(size: int, ids: Sequence[bytes]) -> str:
-    return hashlib.sha256(bytes([size]) + b"".join(ids)).hexdigest()
+def content_hash(table: pa.Table) -> str:
+    """Of what was read, not of where it lies."""
+    return rows_hash(table.select(HASHED))
 
 
 def shard_key(imported: str, number: int) -> str:
@@ -198,15 +207,14 @@ def shard_key(imported: str, number: int) -> str:
 
 def shard_files(campaign: str, lines: dict[bytes, Line]) -> tuple[str, dict[str, bytes]]:
     """The campaign's content hash and its files."""
-    ids = sorted(lines)
-    imported = content_hash(next(iter(lines.values())).size, ids)
+    rows = [_row(campaign, number // PER_SHARD, key, lines[key]) for number, key in enumerate(sorted(lines))]
+    table = pa.Table.from_pylist(rows, schema=games_schema())
+    imported = content_hash(table)
     files = {}
-    for number in range(-(-len(ids) // PER_SHARD)):
-        mine = ids[number * PER_SHARD : (number + 1) * PER_SHARD]
-        rows = [_row(campaign, number, key, lines[key]) for key in mine]
-        table = pa.Table.from_pylist(rows, schema=games_schema())
+    for number in range(-(-len(rows) // PER_SHARD)):
         notes = {"key": shard_key(imported, number), "campaign": campaign, "imported": imported}
-        files[f"games-{number:05d}.parquet"] = table_bytes(table, "games", notes)
+        part = table.slice(number * PER_SHARD, PER_SHARD)
+        files[f"games-{number:05d}.parquet"] = table_bytes(part, "games", notes)
     return imported, files
 
 
@@ -350,7 +358,7 @@ def check_imported(folder: Path, campaign: str, wanted: Campaign) -> pa.Table:
         if path.name != f"games-{number:05d}.parquet" or not is_finished(path, shard_key(imported, number)):
             raise BadFile(f"{path}: not one of the games that params.yaml names as imported: {again}")
     table = read_folder(folder, "games")
-    if content_hash(wanted.size, table.column("game_id").to_pylist()) != imported:
+    if content_hash(table) != imported:
         raise BadFile(f"{folder}: not all of the games that params.yaml names as imported: {again}")
     return table
 

@@ -20,7 +20,6 @@ from hexdata.import_games import (
     Line,
     black_first,
     check_imported,
-    content_hash,
     game_of,
     games_from,
     import_games,
@@ -300,8 +299,19 @@ def test_a_row_exported_to_sgf_is_imported_as_it_was(name: str, project: Path) -
     assert plain.winner() == line.winner
 
 
-def test_the_hash_is_of_all_games() -> None:
-    assert content_hash(5, [b"a" * 16]) != content_hash(6, [b"a" * 16])
+def test_the_fuller_record_of_a_game_is_kept_whatever_the_order(project: Path) -> None:
+    (project / "a.txt").write_text("# 5 x 5\nB[b3] W[d4] B[a1] 1.0\n")
+    (project / "b.txt").write_text("# 5 x 5\nB[b3] W[d4][d4:0.5;] B[a1] 1.0\n")
+    hashes = set()
+    for names in (["a.txt", "b.txt"], ["b.txt", "a.txt"]):
+        done = import_games("gao5", [Path(name) for name in names], Path("data"), Path("params.yaml"))
+        assert (done.games, done.twice) == (1, 1)
+        hashes.add((done.sha256, folder_hash(Path("data/games/gao5"))))
+    assert len(hashes) == 1
+    (row,) = read_folder(Path("data/games/gao5"), "games").to_pylist()
+    assert row["visits"][1]["counts"] == [5000]
+    poorer = import_games("gao5", [Path("a.txt")], Path("data"), Path("params.yaml"))
+    assert poorer.sha256 not in {sha for sha, _ in hashes}, "visits are part of what params.yaml names"
 
 
 def test_imported_games_are_checked_and_become_examples(project: Path) -> None:
