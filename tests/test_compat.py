@@ -52,13 +52,14 @@ print(json.dumps(told))
 
 
 def run(folder: Path, code: str, *arguments: str) -> str:
+    home = folder.parent / "home"  # not the user's, and not among the data
     assert COMPAT.is_dir(), "what others load our files with is not installed: `make test` does it"
     environment = {
         "PYTHONPATH": os.pathsep.join((str(COMPAT), str(ROOT))),
-        "HF_HOME": str(folder / "hugging-face"),
+        "HF_HOME": str(home / "hugging-face"),
         "HF_HUB_OFFLINE": "1",
         "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
-        "HEXDATA_CACHE": str(folder / "cache"),
+        "HEXDATA_CACHE": str(home / "cache"),
     }
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code, *arguments],
@@ -159,13 +160,14 @@ def test_every_program_sees_every_row(told: dict[str, Any], name: str) -> None:
     assert sum(rows["datasets"].values()) == rows["pandas"] == rows["duckdb"] == rows["pyarrow"] > 0
 
 
-def readme_examples() -> list[str]:
-    section = (ROOT / "README.md").read_text().split("## Load the dataset")[1].split("\n## ")[0]
+def examples_in(path: Path, title: str) -> list[str]:
+    """The Python of a page's section."""
+    section = path.read_text().split(f"\n## {title}\n")[1].split("\n## ")[0]
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 
 
 def test_the_readme_trains_a_model_in_five_lines_and_loads_in_other_programs(project: Path) -> None:
-    training, loading = readme_examples()
+    training, loading = examples_in(ROOT / "README.md", "Load the dataset")
     assert len([line for line in training.splitlines() if line.strip()]) == 5
     measure = """
 def loss(weights):
@@ -174,3 +176,13 @@ print(loss(torch.zeros_like(w)), loss(w))
 """
     before, after = map(float, run(project, training + measure + loading).split())
     assert after < 0.9 * before, "it learned nothing"
+
+
+def test_the_card_of_a_release_loads_it(project: Path) -> None:
+    release = project / "data/release/hex6"
+    blocks = [
+        block.replace("path/to/this/folder", str(release)) for block in examples_in(release / "README.md", "Load it")
+    ]
+    told = run(release, "".join(blocks) + "print(black.shape, len(table), len(suite))").split()
+    assert told[:2] == [f"({SIZE},", f"{SIZE})"]
+    assert min(map(int, told[2:])) > 0
