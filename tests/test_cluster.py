@@ -9,7 +9,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from hexdata.cluster import BadCluster, Workers, connect, is_loopback, parse_workers
+from hexdata.cluster import BadCluster, Workers, connect, is_loopback, parse_workers, warn_if_open
 from hexdata.errors import BadInput
 from hexdata.records import folder_hash
 from tests.clusters import (
@@ -46,6 +46,16 @@ def test_loopback_is_told_from_the_rest() -> None:
     assert not is_loopback("tcp://0.0.0.0:8786")
     assert not is_loopback("tcp://192.0.2.1:8786")
     assert not is_loopback("tcp://no-such-host.invalid:8786")
+
+
+def test_an_open_address_is_warned_about_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for quiet in ("tcp://127.0.0.1:8786", "tls://192.0.2.1:8786"):
+        warn_if_open(quiet)
+    assert capsys.readouterr().err == ""
+    warn_if_open("tcp://192.0.2.1:8786")
+    told = capsys.readouterr().err
+    assert told.startswith("hexdata: warning: tcp://192.0.2.1:8786 is not encrypted and open to its network")
+    assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize(
