@@ -62,8 +62,9 @@ def complete(
         return
 
     made = len(shards) - len(missing)
-    share = 100 / len(shards)
-    progress = create_progress_artifact(progress=made * share, description=f"{folder}: {len(shards)} shards")
+    progress = create_progress_artifact(
+        progress=100 * made / len(shards), description=f"{folder}: {len(shards)} shards"
+    )
     stopped: list[BaseException] = []
     room = threading.Semaphore(2 * IN_FLIGHT)
     lock = threading.Lock()
@@ -83,7 +84,7 @@ def complete(
             done(shard, result)
             with lock:
                 made += 1
-                update_progress_artifact(progress, progress=made * share)  # type: ignore[arg-type]
+                update_progress_artifact(progress, progress=100 * made / len(shards))  # type: ignore[arg-type]
 
         def job(shard: S) -> Callable[[], None]:
             return lambda: one(shard)
