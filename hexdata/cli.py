@@ -611,7 +611,7 @@ def gtp(
 @app.command(
     short_help="Print the first rows of an artifact.",
     epilog="\b\nExamples:\n"
-    "  hexdata head data/examples/hex6/examples.parquet\n"
+    "  hexdata head data/examples/hex6/examples-00000-of-00001.parquet\n"
     "  hexdata head data/games/hex6/games-00000.parquet -n 1 --json",
 )
 def head(

@@ -17,7 +17,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -248,3 +248,42 @@ def _lean_workers() -> Iterator[None]:
         yield
     finally:
         names.update(hidden)
+
+
+def each(client: Client | None, work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """What `work` returns for each item, in no order: on the client's workers, or here without one.
+
+    Items are asked for as workers get free, two in advance for each, so neither they nor the results pile up. They
+    travel with their task, so that a lost worker's task is done again by another.
+    """
+    if client is None:
+        yield from map(work, items)
+        return
+    import dask
+    from distributed import as_completed
+
+    refuse_others(client)
+    waiting: dict[Any, S] = {}
+    running = as_completed([], loop=client.loop)
+
+    def submit(item: S) -> None:
+        future = client.submit(checked, work, item, versions(), pure=False)
+        waiting[future] = item
+        running.add(future)
+
+    def finish() -> Iterator[T]:
+        future = next(running)
+        item = waiting.pop(future)
+        try:
+            yield future.result()
+        except WrongVersion as error:
+            refuse(client, *error.args)
+            submit(item)
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+        for item in items:
+            while len(waiting) >= 2 * max(1, sum(client.nthreads().values())):
+                yield from finish()
+            submit(item)
+        while waiting:
+            yield from finish()

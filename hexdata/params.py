@@ -83,12 +83,44 @@ def _kind_of_games(section: Any) -> str:
     return "<imported>" if is_imported else "<played>"
 
 
+class ExamplesParams(Model):
+    prove_from_ply: Natural = 0
+    """Positions with at least so many stones are solved."""
+    prove_limit_nodes: Natural = 0
+    """Per position; what is not proved within it keeps its games' results alone. 0: nothing is solved."""
+
+
+class Filters(Model):
+    """Which positions a dataset is made of; the defaults keep all."""
+
+    winner_moves: bool = False
+    """Only positions before a move of the side that won the game (takada-2019)."""
+    without_connection: bool = False
+    """Without positions in which a side already has a winning virtual connection (takada-2019)."""
+    min_games: Count = 1
+    min_visits: Natural = 0
+    min_ply: Natural = 0
+    max_ply: Natural = MAX_SIZE**2
+
+    @model_validator(mode="after")
+    def range_of_plies(self) -> Self:
+        if self.min_ply > self.max_ply:
+            raise ValueError("min_ply must not exceed max_ply")
+        return self
+
+
 class DatasetParams(Model):
     validation: Share
     test: Share
-    augment: Literal["rotation", "all"]
-    """The symmetries of the augmented copy: the half-turn, or all four maps."""
+    split: Literal["games", "pairs"] = "games"
+    """`games` is free of leaks; `pairs` deals (position, move) pairs at random, as the theses did, and leaks."""
+    filters: Filters = Filters()
+    augment: Literal["rotation", "all", "minority"]
+    """The symmetries of the augmented copy: the half-turn, all four maps, or the half-turn of the games that the colour
+    with fewer wins has won (hort-2019)."""
     rows_per_file: Count
+    released: tuple[str, ...] = ()
+    """Folders of earlier versions of this dataset, oldest first: orbits keep the side that they have there."""
 
     @model_validator(mode="after")
     def leave_some_for_training(self) -> Self:
@@ -149,6 +181,7 @@ class Campaign(Model):
         Annotated[GamesParams, Tag("<played>")] | Annotated[ImportedGames, Tag("<imported>")],
         Discriminator(_kind_of_games),
     ]
+    examples: ExamplesParams = ExamplesParams()
     dataset: DatasetParams
     suite: SuiteParams
     train: TrainParams

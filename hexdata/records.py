@@ -159,33 +159,46 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 def _hash_array(digest: hashlib._Hash, array: pa.Array) -> None:
     kind = array.type
-    # only the shape of nested types: writers rename the elements of lists
-    name = "list" if pa.types.is_list(kind) else "struct" if pa.types.is_struct(kind) else str(kind)
-    digest.update(f"{name}:{len(array)}\0".encode())
+    digest.update(f"{_hashed_kind(kind)}:{len(array)}\0".encode())
     if array.null_count:
         nulls = array.is_null().to_numpy(zero_copy_only=False)
         digest.update(np.flatnonzero(nulls).astype("<u8").tobytes())
         array = array.drop_null()
-    if pa.types.is_list(kind):
+    if _is_list(kind):
         lengths = array.value_lengths().to_numpy(zero_copy_only=False)
         digest.update(lengths.astype("<u4").tobytes())
         _hash_array(digest, array.flatten())
     elif pa.types.is_struct(kind):
         for index in range(kind.num_fields):
             _hash_array(digest, array.field(index) if not array.offset else array.flatten()[index])
-    elif pa.types.is_string(kind) or pa.types.is_binary(kind):
-        values = [v.encode() if isinstance(v, str) else v for v in array.to_pylist()]
-        digest.update(np.array([len(v) for v in values], dtype="<u4").tobytes())
-        digest.update(b"".join(values))
-    elif pa.types.is_fixed_size_binary(kind):
-        width = kind.byte_width
-        raw = array.buffers()[1]
-        start = array.offset * width
-        digest.update(memoryview(raw)[start : start + len(array) * width] if raw else b"")
+    elif _hashed_kind(kind) == "bytes":
+        # one form for all that hold bytes: writers differ in what they take for text, and in fixed widths
+        wide = array.cast(pa.binary()) if pa.types.is_fixed_size_binary(kind) else array
+        wide = wide.cast(pa.large_binary())
+        offsets = np.frombuffer(wide.buffers()[1], np.int64, len(wide) + 1, 8 * wide.offset)
+        digest.update(np.diff(offsets).astype("<u4").tobytes())
+        if len(wide) and (data := wide.buffers()[2]) is not None:
+            digest.update(memoryview(data)[offsets[0] : offsets[-1]])
     elif pa.types.is_boolean(kind):
         digest.update(np.packbits(array.to_numpy(zero_copy_only=False)).tobytes())
     else:
         digest.update(array.to_numpy(zero_copy_only=False).tobytes())
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+def _hashed_kind(kind: pa.DataType) -> str:
+    """Only the shape of nested types: writers rename the elements of lists."""
+    if _is_list(kind):
+        return "list"
+    if pa.types.is_struct(kind):
+        return "struct"
+    held = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    if pa.types.is_fixed_size_binary(kind) or any(holds(kind) for holds in held):
+        return "bytes"
+    return str(kind)
 
 
 def table_bytes(table: pa.Table, kind: str, metadata: Mapping[str, object]) -> bytes:
@@ -274,7 +287,11 @@ def read_table(path: Path, kind: str | None = None, columns: Sequence[str] | Non
 
 
 def metadata_of(table: pa.Table) -> dict[str, object]:
-    raw = table.schema.metadata or {}
+    return metadata_of_schema(table.schema)
+
+
+def metadata_of_schema(schema: pa.Schema) -> dict[str, object]:
+    raw = schema.metadata or {}
     prefix = b"hexdata."
     return {k[len(prefix) :].decode(): json.loads(v) for k, v in raw.items() if k.startswith(prefix)}
 

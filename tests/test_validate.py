@@ -9,7 +9,7 @@ import pytest
 
 from hexdata.augment import augment
 from hexdata.board import Position
-from hexdata.examples import occurrences, reduce
+from hexdata.examples import reduce
 from hexdata.label import keys_of, label, openings_table, suite_table
 from hexdata.records import BadFile, schema_for, table_bytes, write_whole
 from hexdata.validate import validate
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def tables(games: pa.Table) -> dict[str, pa.Table]:
-    examples = reduce(occurrences(games)).slice(0, 50)
+    examples = reduce(games).slice(0, 50)
     positions = [Position.after(5, [12, 6, 8]), Position.after(5, [0, 1])]
     found = keys_of(positions)
     images = [p.transform(int(s)) for p, s in zip(positions, found[1], strict=True)]

@@ -17,6 +17,8 @@ from hexdata.engine._core import (
     Player,
     Reproof,
     Solution,
+    deal,
+    fold,
     keys,
     load_patterns,
     pattern_candidates,
@@ -29,6 +31,7 @@ from hexdata.engine._core import (
     solve_batch,
     transform,
     winners,
+    winning_connections,
 )
 
 __all__ = [
@@ -39,6 +42,8 @@ __all__ = [
     "Player",
     "Reproof",
     "Solution",
+    "deal",
+    "fold",
     "keys",
     "load_patterns",
     "pattern_candidates",
@@ -51,6 +56,7 @@ __all__ = [
     "solve_batch",
     "transform",
     "winners",
+    "winning_connections",
 ]
 
 ENGINE_VERSION = int((Path(__file__).parent / "VERSION").read_text())

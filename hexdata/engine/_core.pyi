@@ -65,6 +65,26 @@ def replay(size: int, moves: NDArray[np.uint16], offsets: NDArray[np.int64]) -> 
     and the ply of an illegal move and of a move after the game is decided.
     """
 
+def deal(
+    size: int, records: NDArray[np.uint8], cells: NDArray[np.uint16], counts: NDArray[np.uint32], bits: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
+    """Records of occurrences (see ``hexdata.occurrences``) in 2**bits partitions by the first bits of their keys.
+
+    The records, cells and counts in the order of the partitions, and where each partition's records and visits start.
+    """
+
+def fold(
+    size: int, records: NDArray[np.uint8], cells: NDArray[np.uint16], counts: NDArray[np.uint32]
+) -> dict[str, NDArray[Any]]:
+    """One row per key and side, ascending, with the integer sums of the records: flat columns by name.
+
+    ValueError for a cell off the board, and if two positions share a key.
+    """
+
+def winning_connections(size: int, black: NDArray[np.uint8], white: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Whose sides are joined by a chain or by a virtual connection that holds whoever moves, in each packed position:
+    0 Black's, 1 White's, 2 neither's. What the connection rules do not find is 2: they are not complete."""
+
 class SearchResult(TypedDict):
     best: int
     budget: int

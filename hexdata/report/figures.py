@@ -78,7 +78,7 @@ class Examples(Figures):
 
 
 LEAKS = {
-    "games": "games in more than one split",
+    "games": "rows that count games of another split",
     "orbits": "positions in more than one split, up to symmetry",
     "suite": "suite positions in what is learned from (train, validation), up to symmetry",
 }

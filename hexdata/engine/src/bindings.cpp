@@ -17,6 +17,7 @@
 #include "pattern_candidates.hpp"
 #include "patterns.hpp"
 #include "selfplay.hpp"
+#include "to_numpy.hpp"
 
 namespace nb = nanobind;
 
@@ -28,21 +29,6 @@ using ByteRows = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Moves = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename T>
-nb::object to_numpy(Column<T>&& column, std::size_t rows, std::size_t width) {
-    T* data = column.data.release();
-    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    if (width == 0) return nb::cast(nb::ndarray<nb::numpy, T>(data, {rows}, owner));
-    return nb::cast(nb::ndarray<nb::numpy, T>(data, {rows, width}, owner));
-}
-
-template <typename T>
-nb::object to_numpy(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), {kept->size()}, owner));
-}
 
 Colour parse_colour(const std::string& text) {
     if (text == "black") return Colour::black;
@@ -256,6 +242,7 @@ void load_patterns(const nb::bytes& file) {
 }  // namespace
 
 void bind_auditor(nb::module_& m);
+void bind_fold(nb::module_& m);
 void bind_solver(nb::module_& m);
 
 }  // namespace hexdata
@@ -308,5 +295,6 @@ NB_MODULE(_core, m) {
           nb::arg("filled"));
     m.def("load_patterns", &load_patterns, nb::arg("file"));
     bind_auditor(m);
+    bind_fold(m);
     bind_solver(m);
 }

@@ -32,6 +32,23 @@ std::vector<Carrier> connections(const SolvePosition& position, Colour colour, c
 }
 
 template <int W>
+std::vector<uint8_t> winners_by_connection(const std::vector<SolvePosition>& positions, const Parameters& parameters) {
+  const Geometry<W> g(positions[0].size);
+  Knowledge<W> knowledge(g, parameters);
+  std::vector<uint8_t> result;
+  for (const SolvePosition& position : positions) {
+    const Position<W> p = position_of(g, position);
+    uint8_t winner = 2;
+    for (const Colour colour : {kBlack, kWhite})
+      if (g.joins(colour, p.stones[colour])) winner = colour;
+    for (const Colour colour : {kBlack, kWhite})
+      if (winner == 2 && knowledge.connect(p, colour, Connections<W>::Stop::kFull).has_full()) winner = colour;
+    result.push_back(winner);
+  }
+  return result;
+}
+
+template <int W>
 KnowledgeReport knowledge(const SolvePosition& position, const Parameters& parameters) {
   const Geometry<W> g(position.size);
   Knowledge<W> knowledge(g, parameters);
@@ -58,6 +75,16 @@ std::vector<Carrier> list_connections(const SolvePosition& position, Colour colo
     case 2: return connections<2>(position, colour, parameters);
     case 3: return connections<3>(position, colour, parameters);
     default: return connections<6>(position, colour, parameters);
+  }
+}
+
+std::vector<uint8_t> winning_connections(const std::vector<SolvePosition>& positions, const Parameters& parameters) {
+  if (positions.empty()) return {};
+  switch (words_for_size(positions[0].size)) {
+    case 1: return winners_by_connection<1>(positions, parameters);
+    case 2: return winners_by_connection<2>(positions, parameters);
+    case 3: return winners_by_connection<3>(positions, parameters);
+    default: return winners_by_connection<6>(positions, parameters);
   }
 }
 

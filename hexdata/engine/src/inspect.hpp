@@ -17,6 +17,10 @@ struct Carrier {
 // All connections of one colour on the board as it stands, without fill-in.
 std::vector<Carrier> list_connections(const SolvePosition& position, Colour colour, const Parameters& parameters);
 
+// The colour whose sides a chain or a full connection joins in each position, on the board as it stands: kBlack, kWhite,
+// or 2 where neither has one. `to_move` is not asked: a full connection holds whoever moves.
+std::vector<uint8_t> winning_connections(const std::vector<SolvePosition>& positions, const Parameters& parameters);
+
 struct KnowledgeReport {
   std::vector<int> black, white;  // after fill-in
   int value;                      // of the side to move: 1 won, -1 lost, 0 open
