@@ -35,6 +35,8 @@ from hexdata.occurrences import Records, occurrences, piece_bytes, pieces, read_
 from hexdata.params import ExamplesParams
 from hexdata.records import params_hash, remove_others, table_bytes, write_whole
 
+NOTHING_PROVED = ExamplesParams()
+
 PROOF_TABLE_MB = 1
 """Budgets of late positions are a few hundred nodes."""
 
@@ -109,7 +111,11 @@ def players_of(games: pa.Table) -> list[str]:
 
 
 def build(
-    games: Path, out: Path, params: ExamplesParams, cluster: str | None = None, workers: int | None = None
+    games: Path,
+    out: Path,
+    params: ExamplesParams = NOTHING_PROVED,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> Built:
     """All games of a campaign into out/examples-*.parquet, sorted by key over all files."""
     found = survey(games)

@@ -47,7 +47,7 @@ def leak_report(dataset: Path, games: Path, suite: Path) -> dict[str, int]:
     learned = np.union1d(keys["train"], keys["validation"])
     return {
         "orbits": sum(len(np.intersect1d(keys[a], keys[b])) for a, b in pairs),
-        "games": sum(1 for _ in recount(sorted(dataset.glob("*.parquet")), games)),
+        "games": sum(1 for _ in recount(sorted(dataset.glob("*.parquet")), games, by_game=True)),
         "suite": len(np.intersect1d(learned, orbit_keys([suite / "suite.parquet"]))),
     }
 
@@ -74,24 +74,25 @@ def keys_from_stones(rows: pa.Table) -> NDArray[np.bytes_]:
     return keys.view("S16").ravel()
 
 
-def recount(paths: Sequence[Path], games: Path) -> Iterator[Breach]:
+def recount(paths: Sequence[Path], games: Path, by_game: bool = False) -> Iterator[Breach]:
     """Rows of examples or of a dataset that are not the sum over the games that they should count.
 
-    The sides of games and the filters are those that the files' own notes name.
+    The split and the filters are those that the files' own notes name; `by_game` asks that a row counts whole games of
+    its side, however the dataset was split.
     """
     from hexdata.split import SIDES, filtered, sided
 
     notes = metadata_of_schema(pq.read_schema(paths[0]))
     params = DatasetParams.model_validate(notes["dataset"]) if "dataset" in notes else None
-    # a row must count the games of its side, whichever way the dataset was split
-    by_game = params.model_copy(update={"split": "games"}) if params else None
+    if params and by_game:
+        params = params.model_copy(update={"split": "games"})
     found = survey(games)
     bits = bits_for(found.moves)
 
     def read(content: bytes) -> tuple[Records, None]:
         table = read_piece(content)
-        records = sided(table, found.players, by_game) if by_game else occurrences(table, found.players).records
-        for _, left in filtered(records, by_game.filters) if by_game else ():
+        records = sided(table, found.players, params) if params else occurrences(table, found.players).records
+        for _, left in filtered(records, params.filters) if params else ():
             records = left
         return records, None
 

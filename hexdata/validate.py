@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 from hexdata import audit, engine
 from hexdata.board import MAX_SIZE, MIN_SIZE, packed_width
+from hexdata.dedup import found_in, keys_of_rows
+from hexdata.leaks import recount
 from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, rows_hash, schema_for
 
 AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
@@ -47,6 +50,17 @@ class Stones:
     ply: NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Sound:
+    """A file without a problem of its own, and what files must agree on."""
+
+    path: Path
+    kind: str
+    notes: dict[str, object]
+    keys: NDArray[np.bytes_]
+    """No keys for games and openings."""
+
+
 def validate(path: Path) -> Report:
     """Check one Parquet file, or every one below a folder and what must hold between them."""
     if not path.exists():
@@ -55,7 +69,7 @@ def validate(path: Path) -> Report:
     paths = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     if not paths:
         raise BadFile(f"{path}: no Parquet files here")
-    sides: dict[tuple[Path, str], set[bytes]] = {}
+    sound: list[Sound] = []
     for file in paths:
         report.files += 1
         try:
@@ -66,13 +80,17 @@ def validate(path: Path) -> Report:
             report.problems.append(Problem(str(file), None, "readable", str(error)))
             continue
         report.rows += table.num_rows
-        report.problems += [Problem(str(file), row, rule, text) for row, rule, text in _check_table(table)]
-        side = metadata_of(table).get("split")
-        if metadata_of(table).get("kind") == "dataset" and "key" in table.column_names:
-            sides.setdefault((file.parent, str(side)), set()).update(table.column("key").to_pylist())
-    report.problems += _leaks(sides)
-    for sums in sorted(path.rglob("SHA256SUMS")) if path.is_dir() else []:
-        report.problems += _checksums(sums)
+        found = [Problem(str(file), row, rule, text) for row, rule, text in _check_table(table)]
+        report.problems += found
+        if all(problem.rule == "rows_sha256" for problem in found):
+            notes = metadata_of(table)
+            keys = keys_of_rows(table) if "key" in table.column_names else np.zeros(0, "S16")
+            sound.append(Sound(file, str(notes["kind"]), notes, keys))
+    if path.is_dir():
+        for check in (_sets, _order, _leaks, _counts):
+            report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in check(sound)]
+        for sums in sorted(path.rglob("SHA256SUMS")):
+            report.problems += _checksums(sums)
     return report
 
 
@@ -86,11 +104,12 @@ def _check_table(table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
     if "size" not in table.column_names:
         yield None, "schema", "there is no column `size`"
         return
-    sizes = set(table.column("size").to_pylist())
-    size = next(iter(sizes), MIN_SIZE)
-    if len(sizes) > 1 or size is None or not MIN_SIZE <= size <= MAX_SIZE:
-        yield None, "size", f"sizes {sorted(map(str, sizes))}, expected one of {MIN_SIZE} to {MAX_SIZE}"
-        return
+    sizes = table.column("size").to_pylist()
+    size = sizes[0] if sizes else MIN_SIZE
+    for row, found in enumerate(sizes):
+        if found != size or found is None or not MIN_SIZE <= found <= MAX_SIZE:
+            yield row, "size", f"size {found}, expected one size of {MIN_SIZE} to {MAX_SIZE} in all rows"
+            return
     try:
         expected = schema_for(kind, size)
     except KeyError:
@@ -110,7 +129,7 @@ def _check_table(table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
         for problem in _first_few(_CHECKS[kind](table, size)):
             sound = False
             yield problem
-        if sound and kind in ("games", "suite", "openings"):  # what breaks the rules of Hex cannot be searched
+        if sound:  # what breaks the rules of Hex cannot be searched
             yield from _first_few(_audit(table))
 
 
@@ -144,8 +163,10 @@ def _games(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
     winners, visits = table.column("winner").to_pylist(), table.column("visits").to_pylist()
     openings = table.column("opening_length").to_pylist()
     ids = table.column("game_id").to_pylist()
-    if len(set(ids)) < len(ids):
-        yield None, "unique", "a game_id stands twice"
+    seen_ids: dict[bytes, int] = {}
+    for row, game_id in enumerate(ids):
+        if seen_ids.setdefault(game_id, row) != row:
+            yield row, "unique", f"its game_id is that of row {seen_ids[game_id]}"
     for row, game in enumerate(np.split(flat, ends[:-1])):
         try:
             replayed = engine.replay(size, game, np.array([0, len(game)]))
@@ -160,6 +181,8 @@ def _games(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
         for ply, seen in enumerate(visits[row][: len(game)]):
             if set(seen["cells"]) & set(game[:ply].tolist()):
                 yield row, "visits", f"ply {ply}: a visited cell is taken"
+            elif any(cell >= size * size for cell in seen["cells"]):
+                yield row, "visits", f"ply {ply}: a visited cell is off the board"
             elif len(seen["cells"]) != len(seen["counts"]):
                 yield row, "visits", f"ply {ply}: cells and counts differ in length"
 
@@ -179,6 +202,9 @@ def _positions(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, st
     """Legal, undecided, in turn, and under the right key."""
     stones = _stones(table, size)
     cells = size * size
+    for row, mover in enumerate(table.column("to_move").to_pylist()):
+        if mover not in ("black", "white"):
+            yield row, "turn", f"to_move is {mover!r}, expected black or white"
     both = np.flatnonzero((stones.black & stones.white).any(axis=1)).tolist()
     outside = np.flatnonzero((stones.black[:, cells:] | stones.white[:, cells:]).any(axis=1)).tolist()
     yield from ((row, "stones", "a cell holds both colours") for row in both)
@@ -216,25 +242,49 @@ def _examples(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str
     yield from _positions(table, size)
     stones = _stones(table, size)
     taken = (stones.black | stones.white)[:, : size * size].astype(bool)
-    columns = {name: table.column(name).to_pylist() for name in table.column_names if name not in ("black", "white")}
     for cells_name, counts_name in (("policy_cells", "policy_visits"), ("played_cells", "played_counts")):
-        for row, cells in enumerate(columns[cells_name]):
-            if any(cell >= size * size or taken[row, cell] for cell in cells):
-                yield row, "policy", f"{cells_name} has a cell that is taken or off the board"
-            elif cells != sorted(set(cells)):
-                yield row, "policy", f"{cells_name} is not sorted and distinct"
-            elif len(cells) != len(columns[counts_name][row]):
-                yield row, "policy", f"{cells_name} and {counts_name} differ in length"
-    for row, z_sum in enumerate(columns["z_sum"]):
-        count = columns["z_count"][row]
-        if count == 0 or abs(z_sum) > count or (count + z_sum) % 2:
-            yield row, "z", f"z_sum {z_sum} cannot come from {count} games"
-        if sum(columns["played_counts"][row]) != columns["games"][row] or count != columns["games"][row]:
-            yield row, "games", "played_counts and z_count do not add up to the number of games"
-        if columns["sampled_count"][row] > columns["games"][row]:
-            yield row, "sampled_count", "more sampled moves than games"
-        if columns["proved"][row] not in (None, 1, -1):
-            yield row, "proved", f"proved is {columns['proved'][row]}, expected +1, -1 or null"
+        yield from _cell_lists(table, size, taken, cells_name, counts_name)
+    names = ("z_sum", "z_count", "games", "sampled_count", "plies_left_sum")
+    z_sum, z_count, games, sampled, left = (table.column(name).to_numpy().astype(np.int64) for name in names)
+    for row in np.flatnonzero((z_count == 0) | (np.abs(z_sum) > z_count) | ((z_count + z_sum) % 2 != 0)).tolist():
+        yield row, "z", f"z_sum {z_sum[row]} cannot come from {z_count[row]} games"
+    lists = table.column("played_counts").combine_chunks()
+    row_of = np.repeat(np.arange(len(lists)), lists.value_lengths().to_numpy())
+    played = np.bincount(row_of, lists.flatten().to_numpy(), len(lists))
+    for row in np.flatnonzero((played != games) | (z_count != games)).tolist():
+        yield row, "games", "played_counts and z_count do not add up to the number of games"
+    for row in np.flatnonzero(sampled > games).tolist():
+        yield row, "sampled_count", "more sampled moves than games"
+    for row in np.flatnonzero((left < games) | (left > games * (size * size - stones.ply))).tolist():
+        yield (
+            row,
+            "plies_left",
+            f"{left[row]} plies left in {games[row]} games with {stones.ply[row]} stones on the board",
+        )
+    for row, proved in enumerate(table.column("proved").to_pylist()):
+        if proved not in (None, 1, -1):
+            yield row, "proved", f"proved is {proved}, expected +1, -1 or null"
+    weight = table.column("weight").to_numpy()
+    for row in np.flatnonzero(~(np.isfinite(weight) & (weight > 0))).tolist():
+        yield row, "weight", f"weight {weight[row]}, expected a number above 0"
+
+
+def _cell_lists(
+    table: pa.Table, size: int, taken: NDArray[np.bool_], cells_name: str, counts_name: str
+) -> Iterator[tuple[int | None, str, str]]:
+    cells, counts = (table.column(name).combine_chunks() for name in (cells_name, counts_name))
+    lengths = cells.value_lengths().to_numpy()
+    for row in np.flatnonzero(lengths != counts.value_lengths().to_numpy()).tolist():
+        yield row, "policy", f"{cells_name} and {counts_name} differ in length"
+    flat = cells.flatten().to_numpy()
+    row_of = np.repeat(np.arange(len(lengths)), lengths)
+    off = flat >= size * size
+    wrong = off | taken[row_of, np.where(off, 0, flat)]
+    for row in np.unique(row_of[wrong]).tolist():
+        yield row, "policy", f"{cells_name} has a cell that is taken or off the board"
+    falls = (np.diff(flat.astype(np.int64)) <= 0) & (np.diff(row_of) == 0)
+    for row in np.unique(row_of[1:][falls]).tolist():
+        yield row, "policy", f"{cells_name} is not sorted and distinct"
 
 
 def _suite(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
@@ -251,8 +301,12 @@ def _suite(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
 
 
 def _openings(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
-    if table.column("cell").to_pylist() != list(range(size * size)):
-        yield None, "cells", "expected every first move once, in order"
+    for row, cell in enumerate(table.column("cell").to_pylist()):
+        if cell != row:
+            yield row, "cells", f"cell {cell}, expected every first move once, in order"
+            return
+    if table.num_rows != size * size:
+        yield None, "cells", f"{table.num_rows} first moves, expected all {size * size}"
     for row, winner in enumerate(table.column("winner").to_pylist()):
         if winner not in ("black", "white", "unknown"):
             yield row, "winner", f"winner {winner!r}, expected black, white or unknown"
@@ -268,14 +322,88 @@ _CHECKS: dict[str, Callable[[pa.Table, int], Iterator[tuple[int | None, str, str
 }
 
 
-def _leaks(sides: dict[tuple[Path, str], set[bytes]]) -> list[Problem]:
-    problems = []
-    for (folder, side), keys in sides.items():
-        for (other_folder, other), others in sides.items():
-            if folder == other_folder and side < other and keys & others:
-                text = f"{len(keys & others)} orbits stand in {side} and in {other}"
-                problems.append(Problem(str(folder), None, "leak", text))
-    return problems
+Place = tuple[Path, int | None, str, str]
+
+
+def _sets(sound: list[Sound]) -> Iterator[Place]:
+    """Files that are numbered `-00001-of-00003` are all there, and a dataset's file lies on the side that it names."""
+    for file in sound:
+        match = re.fullmatch(r"(.+)-(\d{5})-of-(\d{5})\.parquet", file.path.name)
+        if file.kind == "dataset" and match and match[1] != file.notes.get("split"):
+            yield file.path, None, "split", f"a file of {match[1]} that was written as {file.notes.get('split')}"
+        if match and match[2] == "00000":
+            for number in range(int(match[3])):
+                name = f"{match[1]}-{number:05d}-of-{match[3]}.parquet"
+                if not (file.path.parent / name).is_file():
+                    yield file.path.parent / name, None, "files", f"missing from the set of {int(match[3])} files"
+
+
+def _order(sound: list[Sound]) -> Iterator[Place]:
+    """Keys ascend from file to file of a set, too."""
+    last: dict[tuple[Path, str], bytes] = {}
+    for file in sound:
+        if file.kind not in ("examples", "dataset") or not len(file.keys):
+            continue
+        place = (file.path.parent, file.path.name.split("-")[0])
+        if place in last and file.keys[0] <= last[place]:
+            yield file.path, 0, "sorted", "its first key does not follow the last one of the file before"
+        last[place] = file.keys[-1]
+
+
+def _leaks(sound: list[Sound]) -> Iterator[Place]:
+    """No orbit on two sides of a dataset, no position of a suite in what is learned from."""
+    suites = [file.keys for file in sound if file.kind == "suite"]
+    in_suites = np.sort(np.concatenate(suites)) if suites else np.zeros(0, "S16")
+    sides: dict[tuple[Path, str], list[Sound]] = {}
+    for file in sound:
+        if file.kind == "dataset":
+            sides.setdefault((file.path.parent, str(file.notes.get("split"))), []).append(file)
+    for (folder, side), files in sides.items():
+        for file in files:
+            for other, others in ((o, o_files) for (o_folder, o), o_files in sides.items() if o_folder == folder):
+                if side < other:
+                    there, _ = found_in(file.keys, np.sort(np.concatenate([f.keys for f in others])))
+                    rows = np.flatnonzero(there)
+                    if len(rows):
+                        text = f"{len(rows)} orbits of {side} stand in {other} as well, from this row on"
+                        yield file.path, int(rows[0]), "leak", text
+            if side in ("train", "validation"):
+                rows = np.flatnonzero(found_in(file.keys, in_suites)[0])
+                if len(rows):
+                    text = f"{len(rows)} positions of a suite stand in {side}, from this row on"
+                    yield file.path, int(rows[0]), "leak", text
+
+
+def _counts(sound: list[Sound]) -> Iterator[Place]:
+    """Rows are the sums over the games that their notes name, where these games are at hand."""
+    shards: dict[Path, list[str]] = {}
+    for file in sound:
+        if file.kind == "games":
+            shards.setdefault(file.path.parent, []).append(str(file.notes.get("rows_sha256")))
+    tables: dict[Path, list[Sound]] = {}
+    for file in sound:
+        if file.kind in ("examples", "dataset"):
+            tables.setdefault(file.path.parent, []).append(file)
+    for files in tables.values():
+        wanted = files[0].notes.get("games_rows_sha256")
+        if not isinstance(wanted, dict):
+            continue
+        hashes = sorted(map(str, wanted.values()))
+        games = next((folder for folder, found in shards.items() if sorted(found) == hashes), None)
+        if games is not None:
+            breaches = recount([file.path for file in files], games)
+            yield from _few_places((b.path, b.row, "counts", b.message) for b in breaches)
+
+
+def _few_places(found: Iterator[Place]) -> Iterator[Place]:
+    counts: dict[Path, int] = {}
+    for path, row, rule, text in found:
+        counts[path] = counts.get(path, 0) + 1
+        if counts[path] <= MOST_PER_RULE:
+            yield path, row, rule, text
+    for path, count in counts.items():
+        if count > MOST_PER_RULE:
+            yield path, None, "counts", f"and {count - MOST_PER_RULE} more rows"
 
 
 def _checksums(sums: Path) -> list[Problem]:

@@ -1,5 +1,6 @@
 """Every planted fault is found, with its file, row and rule."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,13 @@ import pyarrow as pa
 import pytest
 
 from hexdata.augment import augment
-from hexdata.board import Position
+from hexdata.board import Position, unpack
+from hexdata.examples import build as build_examples
 from hexdata.examples import reduce
 from hexdata.label import keys_of, label, openings_table, suite_table
-from hexdata.records import BadFile, schema_for, table_bytes, write_whole
+from hexdata.params import DatasetParams
+from hexdata.records import BadFile, metadata_of, read_table, schema_for, table_bytes, write_whole
+from hexdata.split import build
 from hexdata.validate import validate
 
 Row = dict[str, Any]
@@ -20,7 +24,7 @@ Row = dict[str, Any]
 @pytest.fixture(scope="module")
 def tables(games: pa.Table) -> dict[str, pa.Table]:
     examples = reduce(games).slice(0, 50)
-    positions = [Position.after(5, [12, 6, 8]), Position.after(5, [0, 1])]
+    positions = [Position.after(5, moves) for moves in ([12, 6, 8], [0, 1], [12, 6, 8, 16, 7, 11, 18, 13])]
     found = keys_of(positions)
     images = [p.transform(int(s)) for p, s in zip(positions, found[1], strict=True)]
     firsts = label([Position.after(5, [cell]) for cell in range(25)], limit_nodes=100_000, all_moves=False)
@@ -55,42 +59,76 @@ def repeat_a_row(rows: list[Row]) -> None:
     rows[1] = dict(rows[0])
 
 
-FAULTS: list[tuple[str, str, Callable[[list[Row]], None]]] = [
-    ("games", "legal", lambda rows: rows[3]["moves"].__setitem__(2, rows[3]["moves"][1])),
-    ("games", "legal", lambda rows: rows[3]["moves"].__setitem__(0, 25)),
-    ("games", "winner", lambda rows: rows[3].update(winner="white" if rows[3]["winner"] == "black" else "black")),
-    ("games", "winner", lambda rows: (rows[3]["moves"].pop(), [rows[3][n].pop() for n in PER_MOVE])),
-    ("games", "per_move", lambda rows: rows[3]["budget"].pop()),
-    ("games", "per_move", lambda rows: rows[3]["sampled"].append(True)),
-    ("games", "visits", lambda rows: rows[3]["visits"][5]["cells"].__setitem__(0, rows[3]["moves"][0])),
-    ("games", "visits", lambda rows: rows[3]["visits"][5]["counts"].pop()),
-    ("games", "opening_length", lambda rows: rows[3].update(opening_length=99)),
-    ("games", "unique", lambda rows: rows[3].update(game_id=rows[4]["game_id"])),
-    ("examples", "stones", lambda rows: rows[3].update(white=rows[3]["black"])),
-    ("examples", "stones", lambda rows: rows[3].update(black=rows[3]["black"][:3] + b"\x80")),
-    ("examples", "ply", lambda rows: rows[3].update(ply=rows[3]["ply"] + 2)),
-    ("examples", "turn", lambda rows: rows[3].update(to_move="white" if rows[3]["to_move"] == "black" else "black")),
-    ("examples", "undecided", lambda rows: rows[3].update(black=b"\x21\x84\x10\x00", white=b"\x00\x00\x00\x00")),
-    ("examples", "key", lambda rows: rows[3].update(key=bytes(16))),
-    ("examples", "image", lambda rows: rows[3].update(turned(rows[3]))),
-    ("examples", "sorted", swap_first_two),
-    ("examples", "sorted", repeat_a_row),
-    ("examples", "policy", lambda rows: rows[3].update(policy_cells=[25, *rows[3]["policy_cells"][1:]])),
-    ("examples", "policy", lambda rows: rows[3]["policy_cells"].reverse()),
-    ("examples", "policy", lambda rows: rows[3]["policy_visits"].append(4)),
-    ("examples", "z", lambda rows: rows[3].update(z_sum=rows[3]["z_count"] + 2)),
-    ("examples", "z", lambda rows: rows[3].update(z_sum=rows[3]["z_sum"] + 1)),
-    ("examples", "games", lambda rows: rows[3].update(games=rows[3]["games"] + 1)),
-    ("examples", "sampled_count", lambda rows: rows[3].update(sampled_count=rows[3]["games"] + 1)),
-    ("examples", "proved", lambda rows: rows[3].update(proved=2)),
-    ("augmented", "key", lambda rows: rows[3].update(key=bytes(16))),
-    ("augmented", "turn", lambda rows: rows[3].update(symmetry=0)),
-    ("suite", "moves", lambda rows: rows[1]["losing_moves"].pop()),
-    ("suite", "value", lambda rows: rows[1].update(value=-1)),
-    ("openings", "winner", lambda rows: rows[3].update(winner="nobody")),
-    ("openings", "cells", lambda rows: rows[3].update(cell=4)),
-    ("examples", "size", lambda rows: rows[3].update(size=6)),
+FEW_EMPTY = 1
+"""The row of the suite that plain search can prove again."""
+
+FAULTS: list[tuple[str, str, int, Callable[[list[Row]], None]]] = [
+    ("games", "legal", 3, lambda rows: rows[3]["moves"].__setitem__(2, rows[3]["moves"][1])),
+    ("games", "legal", 3, lambda rows: rows[3]["moves"].__setitem__(0, 25)),
+    ("games", "winner", 3, lambda rows: rows[3].update(winner="white" if rows[3]["winner"] == "black" else "black")),
+    ("games", "winner", 3, lambda rows: (rows[3]["moves"].pop(), [rows[3][n].pop() for n in PER_MOVE])),
+    ("games", "per_move", 3, lambda rows: rows[3]["budget"].pop()),
+    ("games", "per_move", 3, lambda rows: rows[3]["sampled"].append(True)),
+    ("games", "visits", 3, lambda rows: rows[3]["visits"][5]["cells"].__setitem__(0, rows[3]["moves"][0])),
+    ("games", "visits", 3, lambda rows: rows[3]["visits"][5]["counts"].pop()),
+    ("games", "opening_length", 3, lambda rows: rows[3].update(opening_length=99)),
+    ("games", "unique", 4, lambda rows: rows[3].update(game_id=rows[4]["game_id"])),
+    ("examples", "stones", 3, lambda rows: rows[3].update(white=rows[3]["black"])),
+    ("examples", "stones", 3, lambda rows: rows[3].update(black=rows[3]["black"][:3] + b"\x80")),
+    ("examples", "ply", 3, lambda rows: rows[3].update(ply=rows[3]["ply"] + 2)),
+    ("examples", "turn", 3, lambda rows: rows[3].update(to_move="white" if rows[3]["to_move"] == "black" else "black")),
+    ("examples", "undecided", 3, lambda rows: rows[3].update(black=b"\x21\x84\x10\x00", white=b"\x00\x00\x00\x00")),
+    ("examples", "key", 3, lambda rows: rows[3].update(key=bytes(16))),
+    ("examples", "image", 3, lambda rows: rows[3].update(turned(rows[3]))),
+    ("examples", "sorted", 1, swap_first_two),
+    ("examples", "sorted", 1, repeat_a_row),
+    ("examples", "policy", 3, lambda rows: rows[3].update(policy_cells=[25, *rows[3]["policy_cells"][1:]])),
+    ("examples", "policy", 3, lambda rows: rows[3]["policy_cells"].reverse()),
+    ("examples", "policy", 3, lambda rows: rows[3]["policy_visits"].append(4)),
+    ("examples", "z", 3, lambda rows: rows[3].update(z_sum=rows[3]["z_count"] + 2)),
+    ("examples", "z", 3, lambda rows: rows[3].update(z_sum=rows[3]["z_sum"] + 1)),
+    ("examples", "games", 3, lambda rows: rows[3].update(games=rows[3]["games"] + 1)),
+    ("examples", "sampled_count", 3, lambda rows: rows[3].update(sampled_count=rows[3]["games"] + 1)),
+    ("examples", "proved", 3, lambda rows: rows[3].update(proved=2)),
+    ("augmented", "key", 3, lambda rows: rows[3].update(key=bytes(16))),
+    ("augmented", "turn", 3, lambda rows: rows[3].update(symmetry=0)),
+    ("suite", "moves", 1, lambda rows: rows[1]["losing_moves"].pop()),
+    ("suite", "value", 1, lambda rows: rows[1].update(value=-1)),
+    ("openings", "winner", 3, lambda rows: rows[3].update(winner="nobody")),
+    ("openings", "cells", 3, lambda rows: rows[3].update(cell=4)),
+    ("examples", "size", 3, lambda rows: rows[3].update(size=6)),
+    ("games", "visits", 3, lambda rows: rows[3]["visits"][5]["cells"].__setitem__(0, 25)),
+    ("examples", "turn", 3, lambda rows: rows[3].update(to_move="nobody")),
+    ("examples", "policy", 3, lambda rows: rows[3].update(played_cells=taken_cell(rows[3]))),
+    ("examples", "plies_left", 3, lambda rows: rows[3].update(plies_left_sum=0)),
+    ("examples", "plies_left", 3, lambda rows: rows[3].update(plies_left_sum=26 * rows[3]["games"])),
+    ("examples", "weight", 3, lambda rows: rows[3].update(weight=0.0)),
+    ("examples", "audit", 3, lambda rows: prove_wrong(rows, 3)),
+    ("suite", "audit", FEW_EMPTY, lambda rows: rows[FEW_EMPTY].update(labels_turned(rows[FEW_EMPTY]))),
 ]
+
+
+def taken_cell(row: Row) -> list[int]:
+    from hexdata.board import cells, unpack
+
+    return [next(cells(unpack(row["black"]) | unpack(row["white"])))]
+
+
+def prove_wrong(rows: list[Row], number: int) -> None:
+    """Only this row claims a proof, and a wrong one."""
+    from hexdata import engine
+    from hexdata.board import cells, unpack
+
+    row = rows[number]
+    stones = [list(cells(unpack(row[colour]))) for colour in ("black", "white")]
+    winner = engine.solve(5, *stones, to_move=row["to_move"]).winner
+    row.update(proved=-1 if winner == row["to_move"] else 1)
+
+
+def labels_turned(row: Row) -> Row:
+    return {"winning_moves": row["losing_moves"], "losing_moves": row["winning_moves"], "value": 1}
+
+
 PER_MOVE = ("budget", "root_value", "visits", "sampled")
 
 
@@ -102,21 +140,23 @@ def turned(row: Row) -> Row:
 
 
 @pytest.mark.parametrize(
-    ("kind", "rule", "break_it"),
+    ("kind", "rule", "row", "break_it"),
     FAULTS,
-    ids=[f"{number}-{kind}-{rule}" for number, (kind, rule, _) in enumerate(FAULTS)],
+    ids=[f"{number}-{kind}-{rule}" for number, (kind, rule, _, _) in enumerate(FAULTS)],
 )
 def test_a_planted_fault_is_found_in_its_place(
-    tables: dict[str, pa.Table], kind: str, rule: str, break_it: Callable[[list[Row]], None], tmp_path: Path
+    tables: dict[str, pa.Table],
+    kind: str,
+    rule: str,
+    row: int,
+    break_it: Callable[[list[Row]], None],
+    tmp_path: Path,
 ) -> None:
     rows = tables[kind].to_pylist()
     break_it(rows)
     path = write(tmp_path / "x.parquet", kind, pa.Table.from_pylist(rows, schema=schema_for(kind, 5)))
     problems = validate(path).problems
-    assert rule in {problem.rule for problem in problems}, problems
-    found = next(problem for problem in problems if problem.rule == rule)
-    assert found.file == str(path)
-    assert found.row in (None, 0, 1, 3)
+    assert (str(path), row, rule) in {(p.file, p.row, p.rule) for p in problems}, problems
 
 
 def test_changed_rows_and_a_foreign_schema_are_found(tables: dict[str, pa.Table], tmp_path: Path) -> None:
@@ -132,12 +172,83 @@ def test_changed_rows_and_a_foreign_schema_are_found(tables: dict[str, pa.Table]
     assert [p.rule for p in validate(path).problems] == ["schema_version"]
 
 
-def test_a_leak_between_sides_is_found(tables: dict[str, pa.Table], tmp_path: Path) -> None:
-    for side in ("train", "test"):
-        content = table_bytes(tables["examples"].slice(0, 5), "dataset", {"split": side})
-        write_whole(tmp_path / f"{side}-00000-of-00001.parquet", content)
-    leak = [problem for problem in validate(tmp_path).problems if problem.rule == "leak"]
-    assert [problem.message for problem in leak] == ["5 orbits stand in test and in train"]
+class TestFolders:
+    """What must hold between files: each fault is planted in a built campaign, and named with its file and row."""
+
+    @pytest.fixture
+    def built(self, games_folder: Path, tables: dict[str, pa.Table], tmp_path: Path) -> Path:
+        shutil.copytree(games_folder, tmp_path / "games")
+        write(tmp_path / "suites" / "suite.parquet", "suite", tables["suite"])
+        build_examples(tmp_path / "games", tmp_path / "examples")
+        params = DatasetParams(validation=0.2, test=0.2, augment="rotation", rows_per_file=500)
+        suite = tmp_path / "suites"
+        build(tmp_path / "games", None, suite, tmp_path / "dataset", tmp_path / "augmented", params)
+        assert validate(tmp_path).problems == []
+        return tmp_path
+
+    def change(self, path: Path, change: Callable[[list[Row]], None]) -> None:
+        table = read_table(path)
+        rows, notes = table.to_pylist(), metadata_of(table)
+        change(rows)
+        kept = {name: value for name, value in notes.items() if name not in ("schema_version", "rows_sha256", "kind")}
+        changed = pa.Table.from_pylist(rows, schema=table.schema.remove_metadata())
+        write_whole(path, table_bytes(changed, str(notes["kind"]), kept))
+
+    def found(self, folder: Path) -> set[tuple[str, int | None, str]]:
+        return {(Path(p.file).relative_to(folder).as_posix(), p.row, p.rule) for p in validate(folder).problems}
+
+    def test_counts_that_are_not_the_sum_over_the_games(self, built: Path) -> None:
+        self.change(built / "examples" / "examples-00000-of-00001.parquet", lambda rows: more_visits(rows[5]))
+        train = "dataset/train-00001-of-00003.parquet"
+        self.change(built / train, lambda rows: one_more_game(rows[7]))
+        assert self.found(built) == {
+            ("examples/examples-00000-of-00001.parquet", 5, "counts"),
+            (train, 7, "counts"),
+        }
+
+    def test_an_orbit_on_two_sides(self, built: Path) -> None:
+        row = read_table(built / "dataset" / "train-00000-of-00003.parquet").slice(9, 1).to_pylist()[0]
+
+        def plant(rows: list[Row]) -> None:
+            rows.append(row)
+            rows.sort(key=lambda row: row["key"])
+
+        self.change(built / "dataset" / "test-00000-of-00001.parquet", plant)
+        keys = read_table(built / "dataset" / "test-00000-of-00001.parquet").column("key").to_pylist()
+        place = ("dataset/test-00000-of-00001.parquet", keys.index(row["key"]))
+        assert self.found(built) == {(*place, "leak"), (*place, "counts")}
+
+    def test_a_suite_position_in_train(self, built: Path) -> None:
+        train = built / "dataset" / "train-00002-of-00003.parquet"
+        row = read_table(train).slice(4, 1).to_pylist()[0]
+        position = Position(5, unpack(row["black"]), unpack(row["white"]), row["to_move"])
+        labels = label([position], limit_nodes=100_000, all_moves=True)
+        write(built / "suites" / "suite.parquet", "suite", suite_table([position], [row["key"]], labels, "random"))
+        assert self.found(built) == {("dataset/train-00002-of-00003.parquet", 4, "leak")}
+
+    def test_a_missing_file_and_a_file_of_another_side(self, built: Path) -> None:
+        (built / "dataset" / "train-00001-of-00003.parquet").unlink()
+        assert self.found(built) == {("dataset/train-00001-of-00003.parquet", None, "files")}
+        dataset = built / "dataset"
+        shutil.copy(dataset / "validation-00000-of-00001.parquet", dataset / "train-00001-of-00003.parquet")
+        assert ("dataset/train-00001-of-00003.parquet", None, "split") in self.found(built)
+
+    def test_files_in_the_wrong_order(self, built: Path) -> None:
+        one, two = (built / "dataset" / f"train-0000{n}-of-00003.parquet" for n in (0, 1))
+        first, second = one.read_bytes(), two.read_bytes()
+        one.write_bytes(second)
+        two.write_bytes(first)
+        assert ("dataset/train-00001-of-00003.parquet", 0, "sorted") in self.found(built)
+
+
+def more_visits(row: Row) -> None:
+    row["policy_visits"][0] += 1
+
+
+def one_more_game(row: Row) -> None:
+    row["played_counts"][0] += 1
+    row.update(games=row["games"] + 1, z_count=row["z_count"] + 1, z_sum=row["z_sum"] + 1)
+    row.update(plies_left_sum=row["plies_left_sum"] + 1)
 
 
 def test_checksums_truncation_and_nothing(tables: dict[str, pa.Table], tmp_path: Path) -> None:
