@@ -6,12 +6,13 @@ from prefect import flow
 
 from flows.launch import DATA, METRICS, launch
 from hexdata import split
+from hexdata.cluster import parse_workers
 from hexdata.params import read_campaign
 from hexdata.records import write_csv, write_json
 
 
 @flow(name="dataset")
-def dataset(campaign: str, cluster: str | None = None, workers: int | None = None) -> None:
+def dataset(campaign: str, cluster: str | None = None, workers: str | int | None = None) -> None:
     """Split a campaign's examples into train, validation and test, and write the symmetric copies of train."""
     params = read_campaign(campaign)
     figures, counts = split.build(
@@ -22,7 +23,7 @@ def dataset(campaign: str, cluster: str | None = None, workers: int | None = Non
         augmented=DATA / "augmented" / campaign,
         params=params.dataset,
         cluster=cluster,
-        workers=workers,
+        workers=parse_workers(str(workers)) if workers is not None else None,
     )
     write_json(METRICS / campaign / "dataset.json", figures)
     write_csv(METRICS / campaign / "kept.csv", split.Count._fields, counts)

@@ -6,16 +6,21 @@ from prefect import flow
 
 from flows.launch import DATA, METRICS, launch
 from hexdata import examples as library
+from hexdata.cluster import parse_workers
 from hexdata.params import read_campaign
 from hexdata.records import write_csv, write_json
 
 
 @flow(name="examples")
-def examples(campaign: str, cluster: str | None = None, workers: int | None = None) -> None:
+def examples(campaign: str, cluster: str | None = None, workers: str | int | None = None) -> None:
     """Fold every searched position of a campaign's games by symmetry into one row per orbit, and prove late ones."""
     params = read_campaign(campaign)
     built = library.build(
-        DATA / "games" / campaign, DATA / "examples" / campaign, params.examples, cluster=cluster, workers=workers
+        DATA / "games" / campaign,
+        DATA / "examples" / campaign,
+        params.examples,
+        cluster=cluster,
+        workers=parse_workers(str(workers)) if workers is not None else None,
     )
     figures = {
         "raw": built.raw,

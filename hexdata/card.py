@@ -379,10 +379,12 @@ def _splits(release: Release) -> list[str]:
         *lines,
         "",
         *_paragraph(
-            f"To get there, {data.dropped.get('train', 0):,} training rows and {data.dropped.get('validation', 0):,} "
-            f"validation rows were left out because a stronger split has their position, and {data.suite_dropped:,} "
-            "rows because the suite has it. The suite may share positions with the test split: nothing learns from "
-            "either."
+            "A position that games of several splits share belongs to the split of the first shard that met it (test "
+            "before validation before train within that shard), so later versions with more shards never move it. To "
+            f"get there, {data.dropped.get('train', 0):,} training rows, {data.dropped.get('validation', 0):,} "
+            f"validation rows and {data.dropped.get('test', 0):,} test rows were left out because another split has "
+            f"their position, and {data.suite_dropped:,} rows because the suite has it. The suite may share positions "
+            "with the test split: nothing learns from either."
         ),
     ]
 
@@ -393,8 +395,8 @@ def _limits(release: Release) -> list[str]:
     players = "people and programs of all strengths" if imported else "searches of a fixed budget"
     rules = "swapped games are told without their swap" if imported else "no swap rule in play"
     limits = [
-        f"The players are {players}: their moves and results are good advice, not truth. Only `value`, the lists of "
-        "winning and losing moves and the openings' `winner` are proved.",
+        f"The players are {players}: their moves and results are good advice, not truth. Only `value`, `proved`, the "
+        "lists of winning and losing moves and the openings' `winner` are proved.",
         f"One board size, {size}x{size}, and {rules}; the openings decide what is seen.",
         "Suite positions are random stones, not positions from games; the ones that the solver could not finish "
         "within its budget have no value, and these are the hardest.",

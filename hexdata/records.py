@@ -5,7 +5,9 @@ A column that holds a value says in its field metadata whose value it is (`value
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import os
 import tempfile
@@ -247,8 +249,11 @@ def write_json(path: Path, value: object) -> None:
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    lines = [",".join(header), *(",".join(str(value) for value in row) for row in rows)]
-    write_whole(path, ("\n".join(lines) + "\n").encode())
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")  # quotes the commas in names of players
+    writer.writerow(header)
+    writer.writerows([str(value) for value in row] for row in rows)
+    write_whole(path, text.getvalue().encode())
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:

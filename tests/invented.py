@@ -59,9 +59,12 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
         alive = 1 / (1 + math.exp((ply - 0.55 * size * size) / (0.07 * size * size)))
         raw = int(games * alive)
         unique = int(min(raw * (0.03 + 0.95 / (1 + math.exp(-(ply - 4) / 1.1))), (size * size) ** min(ply, 8)))
-        plies.append((ply, raw, unique))
+        again, both = (raw - unique) // 3, (raw - unique) // 5
+        plies.append((ply, raw, unique, again, both, unique if ply > 9 else 0, unique, round(4 / (1 + ply / 9), 4)))
         raw_total, unique_total = raw_total + raw, unique_total + unique
-    table("plies.csv", "ply,raw,unique", plies)
+    table("plies.csv", "ply,raw,unique,repeated,disagreeing,proved,policies,entropy", plies)
+    results = [(ply, name, raw // 2, raw // 40) for ply, raw, *_ in plies if ply > 9 for name in ("mohex", "uct")]
+    table("results.csv", "ply,player,games,wrong", results)
 
     note(
         "games.json",
@@ -74,7 +77,12 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
             "ended_by": {"chain": games},
         },
     )
-    note("examples.json", {"raw": raw_total, "forced": games, "unique": unique_total})
+    proved = sum(unique for ply, _, unique, *_ in plies if ply > 9)
+    openings_met = {"1": {"met": 18, "of": 18}, "2": {"met": 593, "of": 630}}
+    note(
+        "examples.json",
+        {"raw": raw_total, "forced": games, "unique": unique_total, "proved": proved, "openings": openings_met},
+    )
     rows = {"train": int(unique_total * 0.78), "validation": int(unique_total * 0.1), "test": int(unique_total * 0.1)}
     splits = {"train": 0.8, "validation": 0.1, "test": 0.1}
     note(
@@ -82,9 +90,9 @@ def write_metrics(folder: Path, size: int = 6, seed: int = 1) -> None:
         {
             **{split: {"rows": rows[split], "games": int(games * part)} for split, part in splits.items()},
             "augmented_rows": 2 * rows["train"],
-            "dropped": {"train": 812, "validation": 240},
+            "dropped": {"train": 812, "validation": 240, "test": 31},
             "suite_dropped": 391,
-            "leaks": {"orbits": 0, "suite": 0},
+            "leaks": {"orbits": 0, "games": 0, "suite": 0},
         },
     )
     counts = {kind: sum(row[-1] == kind for row in openings) for kind in ("black", "white", "unknown")}

@@ -71,10 +71,18 @@ class Games(Figures):
     """Of a tournament; self-play has none."""
 
 
+class Coverage(Figures):
+    met: Count
+    of: Count
+
+
 class Examples(Figures):
     raw: Count
     forced: Count
     unique: Count
+    proved: Count
+    openings: dict[str, Coverage]
+    """By number of stones: positions up to the half-turn that games met, and how many there are."""
 
 
 LEAKS = {
@@ -163,9 +171,25 @@ class Evaluation(Figures):
 
 
 class Ply(Figures):
+    """See `hexdata.examples.Ply`."""
+
     ply: Count
     raw: Count
     unique: Count
+    repeated: Count
+    disagreeing: Count
+    proved: Count
+    policies: Count
+    entropy: Real
+
+
+class AgainstProof(Figures):
+    """Games through proved positions with `player` to move, and how many the other side won than the proof says."""
+
+    ply: Count
+    player: str
+    games: Count
+    wrong: Count
 
 
 class Epoch(Figures):

@@ -31,6 +31,7 @@ class Campaign:
     games: fig.Games
     examples: fig.Examples
     plies: list[fig.Ply]
+    results: list[fig.AgainstProof]
     dataset: fig.Dataset
     suite: fig.Suite
     train: fig.Train
@@ -58,6 +59,7 @@ def read_figures(campaign: str, size: int, folder: Path, params: Path) -> Campai
         games=fig.read_json(folder / "games.json", fig.Games),
         examples=fig.read_json(folder / "examples.json", fig.Examples),
         plies=fig.read_csv(folder / "plies.csv", fig.Ply),
+        results=fig.read_csv(folder / "results.csv", fig.AgainstProof),
         dataset=fig.read_json(folder / "dataset.json", fig.Dataset),
         suite=fig.read_json(folder / "suite.json", fig.Suite),
         train=fig.read_json(folder / "train.json", fig.Train),
@@ -369,7 +371,96 @@ def _positions(c: Campaign) -> str:
             ),
         ),
         _figure("Statistics", _games_table(c), "Plies count every stone, those of the opening too."),
+        _grid(
+            "three",
+            _figure(
+                "Met again",
+                _ply_shares(
+                    c,
+                    "Share of positions met by several games, and of those with both results",
+                    [(p.ply, _part(p.repeated, p.unique)) for p in c.plies],
+                    [(p.ply, _part(p.disagreeing, p.unique)) for p in c.plies],
+                ),
+                "Unique positions that more than one game met, and those whose games were won by either side. "
+                f"{_coverage(e)}",
+                _key("a", "met by several games") + _key("b", "won by either side"),
+            ),
+            _figure(
+                "Entropy of the policy",
+                _entropy_chart(c),
+                "How many bits the search's visits leave open, on average over the unique positions that have a "
+                "policy: 0 is one move, 3 as good as eight equal ones.",
+            ),
+            _figure(
+                "Results against proofs",
+                _ply_shares(
+                    c,
+                    "Share of positions that are proved, and of games that ended against the proof",
+                    [(p.ply, _part(p.proved, p.unique)) for p in c.plies],
+                    _wrong_by_ply(c.results),
+                ),
+                _proof_words(c),
+                _key("a", "positions proved") + _key("b", "games that went wrong from there"),
+            ),
+        ),
     )
+
+
+def _part(of: int, whole: int) -> float:
+    return of / whole if whole else math.nan
+
+
+def _coverage(e: fig.Examples) -> str:
+    """How much of the first plies the games have seen."""
+    said = [
+        f"{count(seen.met)} of the {count(seen.of)} with {many(int(stones), 'stone')}"
+        for stones, seen in sorted(e.openings.items(), key=lambda item: int(item[0]))
+    ]
+    return f"Of all positions up to the half-turn, games met {', '.join(said)}." if said else ""
+
+
+def _wrong_by_ply(results: Sequence[fig.AgainstProof]) -> list[tuple[float, float]]:
+    games: dict[int, list[int]] = {}
+    for line in results:
+        both = games.setdefault(line.ply, [0, 0])
+        both[0], both[1] = both[0] + line.wrong, both[1] + line.games
+    return [(ply, _part(wrong, all_)) for ply, (wrong, all_) in sorted(games.items())]
+
+
+def _proof_words(c: Campaign) -> str:
+    """How much is proved, and how often each player's games ended otherwise."""
+    e = c.examples
+    if not e.proved:
+        return "No position of the games is proved."
+    players: dict[str, list[int]] = {}
+    for line in c.results:
+        both = players.setdefault(line.player, [0, 0])
+        both[0], both[1] = both[0] + line.wrong, both[1] + line.games
+    said = "; ".join(
+        f"<code>{html.escape(name)}</code> {share(_part(wrong, games))} of {count(games)}"
+        for name, (wrong, games) in sorted(players.items())
+    )
+    return (
+        f"{count(e.proved)} unique positions ({share(e.proved / e.unique)}) are proved, and carry the proved value. "
+        f"From there the game was won by the wrong side with this player to move: {said}."
+    )
+
+
+def _ply_shares(c: Campaign, label: str, *lines: Sequence[tuple[float, float]]) -> str:
+    last = max((p.ply for p in c.plies), default=1)
+    frame = Frame(340, 210, (0, last), (0, 1), left=46)
+    parts = [frame.axes(whole_ticks(0, last), [0, 0.25, 0.5, 0.75, 1], "stones on the board", y_text=percent)]
+    parts += [frame.line(line, class_) for line, class_ in zip(lines, ("one", "other"), strict=False)]
+    return picture(340, 210, label, *parts)
+
+
+def _entropy_chart(c: Campaign) -> str:
+    last = max((p.ply for p in c.plies), default=1)
+    points = [(p.ply, p.entropy) for p in c.plies if p.policies]
+    most = max((entropy for _, entropy in points), default=1.0) * 1.08 or 1.0
+    frame = Frame(340, 210, (0, last), (0, most), left=46)
+    axes = frame.axes(whole_ticks(0, last), ticks(0, most, 4), "stones on the board")
+    return picture(340, 210, "Mean entropy of the policy by number of stones", axes, frame.line(points, "one"))
 
 
 def _games_table(c: Campaign) -> str:
@@ -633,8 +724,9 @@ def _trust(c: Campaign) -> str:
     cost = "".join(
         _check(n, name, how)
         for n, name, how in (
-            (d.dropped.get("train", 0), "training rows left out", "validation or test has the same position"),
-            (d.dropped.get("validation", 0), "validation rows left out", "test has the same position"),
+            (d.dropped.get("train", 0), "training rows left out", "another split has the same position"),
+            (d.dropped.get("validation", 0), "validation rows left out", "another split has the same position"),
+            (d.dropped.get("test", 0), "test rows left out", "another split had the same position first"),
             (d.suite_dropped, "rows left out for the suite", "it has the same position"),
             (d.augmented_rows, "augmented training rows", "symmetric copies, made after the split"),
         )
