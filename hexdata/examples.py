@@ -114,7 +114,7 @@ def build(
     out: Path,
     params: ExamplesParams = NOTHING_PROVED,
     cluster: str | None = None,
-    workers: int | None = None,
+    workers: Workers | None = None,
 ) -> Built:
     """All games of a campaign into out/examples-*.parquet, sorted by key over all files."""
     found = survey(games)
