@@ -32,8 +32,8 @@ from hexdata.records import CELLS, COUNTS, read_table, table_bytes, write_whole
 
 SIZE = 9
 PLAYER = "uct:playouts=16"
-SHARDS, PER_SHARD = 80, 2048
-"""About 62 searched positions a game."""
+SHARDS, PER_SHARD = 90, 2048
+"""About 58 searched positions a game."""
 WORKERS = 2
 FOLDER = Path("build/dedup")
 RAW = pa.schema(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hexdata import engine
 from hexdata.board import packed_width
+from hexdata.cluster import Workers
 from hexdata.dedup import (
     bits_for,
     client_for,
