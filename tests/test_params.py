@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from hexdata.generate import check_games
 from hexdata.openings import all_openings, parse_scheme
@@ -77,3 +78,10 @@ def test_an_unknown_campaign_and_a_missing_file(tmp_path: Path) -> None:
         read_campaign("hex4", SHIPPED)
     with pytest.raises(BadParams, match="no such file"):
         read_params(tmp_path / "params.yaml")
+
+
+def test_every_campaign_names_what_its_stages_depend_on() -> None:
+    """DVC cannot depend on a section that the model would fill in."""
+    campaigns = yaml.safe_load(SHIPPED.read_text())["campaigns"]
+    for name, campaign in campaigns.items():
+        assert {"size", "games", "examples", "dataset", "suite", "train"} <= campaign.keys(), name
