@@ -332,8 +332,11 @@ def _end_of_campaigns(lines: Sequence[str]) -> int:
 def _section(name: str, size: int, imported: str, known: Params) -> list[str]:
     like = min(known.campaigns.values(), key=lambda campaign: (abs(campaign.size - size), -campaign.size))
     sections = like.model_dump(mode="json", exclude_unset=True, exclude={"size", "games"})
-    for stones in ("min_stones", "max_stones"):
-        sections["suite"][stones] = sections["suite"][stones] * size**2 // like.size**2
+    # versions of that campaign's dataset are none of this one's
+    sections["dataset"].pop("released", None)
+    for section, stones in (("suite", "min_stones"), ("suite", "max_stones"), ("examples", "prove_from_ply")):
+        if stones in sections.get(section, {}):
+            sections[section][stones] = sections[section][stones] * size**2 // like.size**2
     dumped = {
         key: yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10_000).strip()
         for key, value in sections.items()
