@@ -594,15 +594,71 @@ def gtp(
     ] = "mohex:playouts=10000",
     size: Annotated[int, typer.Option("--size", metavar="N", help="The board before any boardsize.")] = 11,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="S", help="The same seed, the same moves.")] = 0,
+    swap: Annotated[bool, typer.Option("--swap", help="It may answer swap-pieces to the first stone.")] = False,
 ) -> None:
     """Play through standard input and output, as HexGui, Benzene's scripts and `hexdata match` ask for.
 
     list_commands lists what is understood; param_player shows the player's parameters and sets them; param_game
-    allow_swap 1 lets it swap; time_settings gives it seconds instead of its own budget.
+    allow_swap 1 lets it swap as --swap does; time_settings gives it seconds instead of its own budget.
     """
     from hexdata.gtp import Session, serve
 
-    serve(Session(player, size, seed), sys.stdin.buffer, sys.stdout.buffer)
+    serve(Session(player, size, seed, swap), sys.stdin.buffer, sys.stdout.buffer)
+
+
+@app.command(
+    short_help="Play players against each other and rate them.",
+    epilog="\b\nExamples:\n"
+    "  hexdata match mohex:playouts=1000 uct:playouts=1000 --size 9 --openings balanced --games 100\n"
+    "  hexdata match mohex:seconds=0.5 resistance 'gtp:mohex --seed 1' --size 11 --out matches/three\n"
+    "  hexdata match uct:playouts=100 random --size 5 --workers 1 --json",
+)
+def match(
+    players: Annotated[
+        list[str], typer.Argument(metavar="PLAYER…", help="Two or more, as NAME:PARAMETERS or gtp:COMMAND.")
+    ],
+    size: Annotated[int, typer.Option("--size", metavar="N", help="Board size, 2 to 19.")] = 9,
+    openings: Annotated[
+        str,
+        typer.Option(
+            "--openings", metavar="all|balanced|ring2|FILE", help="Or any scheme of params.yaml, such as two-stone."
+        ),
+    ] = "all",
+    games: Annotated[
+        int | None,
+        typer.Option("--games", metavar="N", help="Of each pair; all openings with both colours if not said."),
+    ] = None,
+    swap: Annotated[
+        bool, typer.Option("--swap", help="White may take over the first stone if it thinks itself behind.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="S", help="The same seed, the same games.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Keep the games; a run that was stopped goes on."),
+    ] = None,
+    cluster: ClusterOption = None,
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play each player against each other, every opening with both colours, and print who won how much, how sure that
+    is, and what it cost.
+
+    Elo is of the Bradley-Terry model against the last player named, with profile-likelihood intervals; shares have
+    Wilson intervals; all are of 95 %. A game ends by proof when a player claims a win and the solver confirms it.
+    Seconds a move are of the processor for our players, on the wall for external ones.
+    """
+    from hexdata import arena
+    from hexdata.cluster import parse_workers
+    from hexdata.progress import Meter
+
+    wanted = arena.Match(size, tuple(players), openings, games, swap, seed)
+    crew = parse_workers(workers) if workers is not None else None
+    with Meter("match", 2 * len(arena.pieces(wanted)), "games") as meter:
+        result = arena.play_match(wanted, out, cluster, crew, lambda piece, fresh: meter.advance(2, fresh=fresh))
+    if as_json:
+        print(json.dumps({**result.figures(), "seconds_a_move": result.times(), "failures": result.failures()}))
+    else:
+        print(result.report())
 
 
 # --------------------------------------------------------------------------------------------- artifacts and machines

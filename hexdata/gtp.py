@@ -56,7 +56,7 @@ class Clock:
 
 
 class Session:
-    def __init__(self, player: str, size: int = 11, seed: int = 0) -> None:
+    def __init__(self, player: str, size: int = 11, seed: int = 0, allow_swap: bool = False) -> None:
         if is_external(player):
             raise BadInput(f"player {player!r} speaks GTP itself: expected one of the engine's own")
         self.over = False
@@ -68,7 +68,7 @@ class Session:
         self._moves: list[tuple[Colour, Move]] = []
         self._board = Board(size)
         self._resigned: Colour | None = None
-        self._allow_swap = False
+        self._allow_swap = allow_swap
         self._time: tuple[float, float, int] | None = None
         self._clocks: dict[Colour, Clock] | None = None
         self._visits: list[tuple[Cell, int]] = []
@@ -135,8 +135,7 @@ class Session:
         self._player.new_game(self._game_seed())
         self._set_moves([])
         self._visits, self._value = [], None
-        if self._time:
-            self._clocks = {colour: Clock(*self._time) for colour in COLOURS}
+        self._wind_clocks()
         return ""
 
     def _game_seed(self) -> int:
@@ -271,10 +270,13 @@ class Session:
         # byo-yomi for no stones is how the protocol says that there is no limit
         unlimited = (byo > 0 and stones == 0) or (main == 0 and byo == 0)
         self._time = None if unlimited else (main, byo, stones)
-        self._clocks = None if unlimited else {colour: Clock(main, byo, stones) for colour in COLOURS}
-        if unlimited and self._thinks_by != self._text:
-            self._think_by(self._text)
+        self._wind_clocks()
         return ""
+
+    def _wind_clocks(self) -> None:
+        self._clocks = {colour: Clock(*self._time) for colour in COLOURS} if self._time else None
+        if self._clocks is None and self._thinks_by != self._text:
+            self._think_by(self._text)
 
     def _time_left(self, words: list[str]) -> str:
         self._expect(words, 3, "time_left COLOUR SECONDS STONES")

@@ -199,6 +199,13 @@ def test_a_clock_shares_out_its_time() -> None:
     assert (both.left, both.stones_left) == (30, 3)
 
 
+def test_time_left_is_of_one_game() -> None:
+    session = Session("uct:playouts=10", 5)
+    talk(session, "time_left b 1 0\ngenmove b\nclear_board\ngenmove b")
+    visits = (session.answer("hexdata-visits") or "").split()[1:]
+    assert sum(map(int, visits[1::2])) == 10
+
+
 def test_time_settings_give_seconds_instead_of_playouts() -> None:
     session = Session("mohex:playouts=10000000", 5)
     assert talk(session, "time_settings 2 0 0\ngenmove b\ntime_left w 1 0\ngenmove w").count("= ") == 4
