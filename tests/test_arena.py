@@ -143,7 +143,7 @@ def test_games_are_the_same_on_a_cluster(tmp_path: Path) -> None:
 
 
 def test_a_killed_match_goes_on(tmp_path: Path) -> None:
-    words = ["match", "uct:playouts=200", "uct:playouts=100", "--size", "5", "--games", "120", "--workers", "1"]
+    words = ["match", "uct:playouts=200", "uct:playouts=100", "--size", "5", "--games", "60", "--workers", "1"]
     command = [sys.executable, "-m", "hexdata.cli", *words, "--out", str(tmp_path / "m"), "--json"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while len(list((tmp_path / "m").glob("games/games-*.parquet"))) < 2:
@@ -153,10 +153,10 @@ def test_a_killed_match_goes_on(tmp_path: Path) -> None:
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "m" / "games").glob("games-*.parquet")}
     done = subprocess.run(command, capture_output=True, check=True)
     figures = json.loads(done.stdout)
-    assert figures["played"] == 120
+    assert figures["played"] == 60
     for path, changed in kept.items():
         assert path.stat().st_mtime_ns == changed
-    assert len(read_folder(tmp_path / "m" / "games", "games")) == 120
+    assert len(read_folder(tmp_path / "m" / "games", "games")) == 60
 
 
 # ---------------------------------------------------------------------------------------------------------------- swap
