@@ -45,11 +45,13 @@ lint: setup ## ruff and mypy
 	ruff format --check .
 	mypy
 
+# One worker more than two cores: the tests of the flows, which one worker runs, mostly wait for servers and processes.
+TESTS := pytest --numprocesses 3
 test: lint $(VENV)/.compat ## the tests that take minutes
-	pytest
+	$(TESTS)
 
 test-all: lint $(VENV)/.compat ## and the slow ones, up to 90 minutes
-	pytest -m ''
+	$(TESTS) -m ''
 
 # A sanitized module needs the runtime libraries before Python's own; the interpreter's own leaks are not ours to find.
 SANITIZED := build/sanitize

@@ -26,7 +26,6 @@ from hexdata.errors import BadInput
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECT_SECONDS = 15
 Workers: TypeAlias = int | tuple[int, int]
 """How many worker processes, or the least and the most between which they come and go."""
 
@@ -76,7 +75,8 @@ def _reach(address: str) -> Client:
     from distributed import Client
 
     try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        # tries for as long as Dask's own setting distributed.comm.timeouts.connect says
+        return Client(address, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         tls = " with Dask's TLS configured here and there" if address.startswith("tls") else ""
         told = f" ({error})" if isinstance(error, TypeError | RuntimeError) and str(error) else ""

@@ -2,6 +2,7 @@
 
 import signal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -19,6 +20,20 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("no clock", deadline=None)  # a busy machine is not a fault, nor are the sanitizers
 settings.load_profile("no clock")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One process runs all tests of the flows, which share a server and a cluster; any runs the others, one by one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByServer(LoadScopeScheduling):
+        # xdist's own groups by mark are not kept under pytest 9
+        def _split_scope(self, nodeid: str) -> str:
+            return "flows" if nodeid.startswith("tests/flows/") else nodeid
+
+    return ByServer(config, log)
+
 
 SMALL_GAMES = GamesParams(
     shards=3,

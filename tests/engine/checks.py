@@ -1,5 +1,6 @@
 """The check program of `checks.cpp`, built by the engine's CMake once a session."""
 
+import fcntl
 import functools
 import os
 import subprocess
@@ -15,7 +16,17 @@ SMALL_PARENT = ("sh", "-c", '"$@"; exit $?', "sh")
 
 @functools.cache
 def program() -> Path:
-    """Where the engine was set up its objects are already compiled; elsewhere all of it is, in a folder beside."""
+    """Where the engine was set up its objects are already compiled; elsewhere all of it is, in a folder beside.
+
+    Test processes that run at the same time build it one after the other: all but the first find it built.
+    """
+    (ROOT / "build").mkdir(exist_ok=True)
+    with open(ROOT / "build" / "checks.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _build()
+
+
+def _build() -> Path:
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
     folder = ROOT / "build" / f"{tag}-{tag}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
     if not (folder / "CMakeCache.txt").exists():

@@ -1,4 +1,4 @@
-"""A copy of the project to run real commands in, and one Prefect server for all of them."""
+"""A copy of the project to run real commands in, and one Prefect server and one Dask cluster for all of them."""
 
 import os
 import shutil
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from flows.repro import prefect_server
+from hexdata.cluster import connect
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -69,3 +70,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield os.environ["PREFECT_API_URL"]
     finally:
         os.chdir(before)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """The address of a Dask cluster with two workers."""
+    with connect(workers=2) as client:
+        yield client.scheduler.address

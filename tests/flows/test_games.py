@@ -52,13 +52,13 @@ def expected(tmp_path_factory: pytest.TempPathFactory, server: str) -> str:
     return play(folder, server, "--workers", "1")
 
 
-def test_another_seed_fewer_shards_growth_and_damage(folder: Path, server: str, expected: str) -> None:
+def test_another_seed_fewer_shards_growth_and_damage(folder: Path, server: str, cluster: str, expected: str) -> None:
     edit(folder, "seed: 1", "seed: 2")
     edit(folder, "shards: 4", "shards: 5")
-    assert play(folder, server, "--workers", "2") != expected
+    assert play(folder, server, "--cluster", cluster) != expected
     edit(folder, "seed: 2", "seed: 1")
     edit(folder, "shards: 5", "shards: 4")
-    assert play(folder, server, "--workers", "2") == expected
+    assert play(folder, server, "--cluster", cluster) == expected
 
     games = folder / "data" / "games" / "tiny"
     kept, damaged = games / "games-00000.parquet", games / "games-00001.parquet"
@@ -68,11 +68,11 @@ def test_another_seed_fewer_shards_growth_and_damage(folder: Path, server: str, 
     damaged.write_bytes(content)
     (games / "stray.txt").write_text("from elsewhere")
     (games / "games-00003.parquet").unlink()
-    assert play(folder, server, "--workers", "2") == expected
+    assert play(folder, server, "--cluster", cluster) == expected
     assert (kept.stat().st_ino, kept.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_a_killed_worker_changes_nothing(folder: Path, server: str) -> None:
+def test_a_killed_worker_changes_nothing(folder: Path, server: str, cluster: str) -> None:
     edit(folder, "playouts=40-60", "playouts=3000-5000")
     edit(folder, "per_shard: 30", "per_shard: 10")
     command = [sys.executable, "-m", "flows.games", "tiny", "--workers", "2"]
@@ -91,7 +91,7 @@ def test_a_killed_worker_changes_nothing(folder: Path, server: str) -> None:
     disturbed = folder_hash(games)
     for path in games.iterdir():
         path.unlink()
-    assert play(folder, server, "--workers", "1") == disturbed
+    assert play(folder, server, "--cluster", cluster) == disturbed
 
 
 def wait_until(holds, flow: subprocess.Popen[str], seconds: float = 300) -> None:  # type: ignore[no-untyped-def]
@@ -176,7 +176,8 @@ def test_what_cannot_be_reached_or_read_is_named(folder: Path, server: str) -> N
     done = run(folder, "flows.games", "tiny", PREFECT_API_URL="http://127.0.0.1:1/api")
     assert done.returncode == 2
     assert "no Prefect server answers at PREFECT_API_URL=http://127.0.0.1:1/api" in done.stderr
-    done = run(folder, "flows.games", "tiny", "--cluster", "tcp://127.0.0.1:1", PREFECT_API_URL=server)
+    soon = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
+    done = run(folder, "flows.games", "tiny", "--cluster", "tcp://127.0.0.1:1", PREFECT_API_URL=server, **soon)
     assert done.returncode == 2
     assert done.stderr.startswith("hexdata: no Dask scheduler answers at tcp://127.0.0.1:1")
     assert done.stderr.count("\n") == 1
