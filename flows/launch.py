@@ -81,7 +81,7 @@ def _placed(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
 
 def _timed(flow: Callable[..., None], *arguments: Any) -> None:
     check_prefect_api(os.environ.get("PREFECT_API_URL"))
-    _quiet_bad_input()
+    quiet_bad_input()
     started = time.monotonic()
     flow(*arguments)
     log_timing(_name(flow), str(arguments[0] or ""), time.monotonic() - started)
@@ -106,7 +106,7 @@ def check_prefect_api(url: str | None) -> None:
         ) from None
 
 
-def _quiet_bad_input() -> None:
+def quiet_bad_input() -> None:
     """Prefect logs a traceback for every exception; a sentence is enough for what the user can put right."""
 
     def wanted(record: logging.LogRecord) -> bool:

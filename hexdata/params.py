@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from zoneinfo import available_timezones
 
 import yaml
 from pydantic import (
@@ -193,10 +194,46 @@ class Campaign(Model):
         return self
 
 
+class NotifyParams(Model):
+    after: list[Literal["completed", "failed", "crashed", "cancelled"]] = ["failed", "crashed"]
+    blocks: list[str] = []
+    """Notification blocks of the Prefect server, such as slack-webhook/team: addresses and secrets stay there."""
+
+
+class ScheduleParams(Model):
+    """When the active campaigns are extended, by how much, and where."""
+
+    cron: str = "0 2 * * *"
+    timezone: str = "UTC"
+    shards: Count = 1
+    """More for every active campaign in a run."""
+    until: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", strict=True)] | None = None
+    """And as many again, and again, until clocks show this time, such as "06:30"; without it once."""
+    overlap: Literal["queue", "refuse"] = "queue"
+    """What becomes of a run whose time comes while another is at work; never do two write at once."""
+    workers: Count | str | None = None
+    """Processes that play, such as 4 or 2-16; without it one a core."""
+    cluster: str | None = None
+    """What `--cluster` of the games says; without it this machine."""
+    branch: str = "nightly"
+    worktree: Path = Path("../hexdata-nightly")
+    """Beside the repository, and for the schedule alone."""
+    push: bool = True
+    """To the default DVC remote."""
+    notify: NotifyParams = NotifyParams()
+
+    @model_validator(mode="after")
+    def zone_exists(self) -> Self:
+        if self.timezone not in available_timezones():
+            raise ValueError(f"timezone {self.timezone!r}: expected a name such as UTC or Europe/Amsterdam")
+        return self
+
+
 class Params(Model):
     active: Annotated[list[str], Field(min_length=1)]
     campaigns: dict[str, Campaign]
     patterns: PatternsParams | None = None
+    schedule: ScheduleParams = ScheduleParams()
 
     @model_validator(mode="after")
     def active_exist(self) -> Self:
