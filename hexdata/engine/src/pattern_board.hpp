@@ -60,7 +60,8 @@ private:
     int size_;
     const Patterns* patterns_;
     SumPair total_ = 0;
-    std::array<SumPair, kMaxSize> row_sums_{};
+    // By row of the board plus one: the stones of the border change nothing, but they are asked like all others.
+    std::array<SumPair, kMaxSize + 2> row_sums_{};
     StoneRows stones_{};
     std::array<PatternCode, (kMaxSize + 4) * kStride> codes_;
 };

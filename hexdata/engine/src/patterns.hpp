@@ -31,6 +31,9 @@ public:
         }
     }
 
+    // Brings what find(key) reads first nearer.
+    void prefetch(std::uint32_t key) const { __builtin_prefetch(&entries_[slot(key) & mask_]); }
+
 private:
     static constexpr std::uint32_t kNoKey = 0xFFFFFFFF;
     std::uint32_t slot(std::uint32_t key) const { return key * 0x9E3779B1u >> shift_; }
@@ -73,6 +76,13 @@ public:
     const Replies& replies(PatternCode code, int mover) const {
         const std::uint32_t* found = reply_places_.find((code & kCodeMask) | std::uint32_t(mover) << 24);
         return found != nullptr ? replies_[*found] : ring_replies_[mover][code & kRingMask];
+    }
+
+    // Of which replies(code, mover) will be asked soon.
+    void prefetch_replies(PatternCode code, int mover) const {
+        if (!weighs_replies_) return;
+        reply_places_.prefetch((code & kCodeMask) | std::uint32_t(mover) << 24);
+        __builtin_prefetch(&ring_replies_[mover][code & kRingMask]);
     }
 
     // The strength of a move in the tree; positive.
