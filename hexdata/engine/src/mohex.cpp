@@ -144,6 +144,24 @@ void MohexPlayer::new_game() {
 
 // --- The tree --------------------------------------------------------------------------------------------------------
 
+// The slot for what is known of moves before any playout: strengths of points_ that add up to 1. Here, patterns.
+void MohexPlayer::set_priors(std::span<float> priors, const PatternBoard& state, int mover, Point last) const {
+    float sum = 0.0F;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+        const int step = last == PatternBoard::kNoPoint ? -1 : PatternBoard::step_between(last, points_[i]);
+        priors[i] = patterns_->prior(state.code(points_[i]), step >= 0, mover);
+        if (step >= 0) priors[i] *= patterns_->prior_reply(state.code(last), step, mover);
+        sum += priors[i];
+    }
+    for (float& prior : priors) prior /= sum;
+}
+
+// The slot for the worth of a leaf: Black's chance to win, 0 to 1. Here, one playout, which leaves its stones in `state`
+// for RAVE; a value without a playout would leave the stones of the tree alone.
+float MohexPlayer::leaf_value(PatternBoard& state, int mover, Point last, Rng& rng) const {
+    return state.play_out(last, mover, rng) == 0 ? 1.0F : 0.0F;
+}
+
 // Gives the node its children and the state its fill-in, or proves the node.
 void MohexPlayer::expand(std::uint32_t index, PatternBoard& state, int mover, Point last, Rng& rng) {
     StoneRows filled = state.stones();
@@ -172,16 +190,8 @@ void MohexPlayer::expand(std::uint32_t index, PatternBoard& state, int mover, Po
     for (auto i = static_cast<std::uint32_t>(points_.size()); i > 1; --i)
         std::swap(points_[i - 1], points_[rng.below(i)]);
     const std::uint32_t first = tree_.append(points_.size());
-    float sum = 0.0F;
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-        const int step = last == PatternBoard::kNoPoint ? -1 : PatternBoard::step_between(last, points_[i]);
-        float strength = patterns_->prior(state.code(points_[i]), step >= 0, mover);
-        if (step >= 0) strength *= patterns_->prior_reply(state.code(last), step, mover);
-        tree_.move[first + i] = points_[i];
-        tree_.prior[first + i] = strength;
-        sum += strength;
-    }
-    for (std::size_t i = 0; i < points_.size(); ++i) tree_.prior[first + i] /= sum;
+    std::ranges::copy(points_, tree_.move.begin() + first);
+    set_priors(std::span(tree_.prior).subspan(first, points_.size()), state, mover, last);
     Node& node = tree_.nodes[index];
     node.first_child = first;
     node.groups = static_cast<std::uint16_t>((points_.size() + kLanes - 1) / kLanes);
@@ -281,16 +291,16 @@ void MohexPlayer::iterate(Rng& rng) {
     Point last = root_last_;
     filled_ = {};
     path_.assign(1, 0);
-    int winner = 0;
+    float black = 0.0F;
     for (;;) {
         const std::uint32_t index = path_.back();
         if (tree_.nodes[index].value != Value::open) {
-            winner = tree_.nodes[index].value == Value::win ? mover : 1 - mover;
+            black = (tree_.nodes[index].value == Value::win) == (mover == 0) ? 1.0F : 0.0F;
             break;
         }
         if (tree_.nodes[index].groups == 0) {
             if (tree_.visits[index] < static_cast<float>(expand_after_) || tree_.size() > kMaxNodes) {
-                winner = state.play_out(last, mover, rng);
+                black = leaf_value(state, mover, last, rng);
                 break;
             }
             expand(index, state, mover, last, rng);
@@ -315,11 +325,11 @@ void MohexPlayer::iterate(Rng& rng) {
         state.play(last, mover);
         mover = 1 - mover;
     }
-    back_up(state, winner);
+    back_up(state, black);
 }
 
 // RAVE: with a full board, a later move of the mover is the same as a final owner. Filled-in cells were never played.
-void MohexPlayer::back_up(const PatternBoard& state, int winner) {
+void MohexPlayer::back_up(const PatternBoard& state, float black) {
     std::array<PointMask, 2> owned;
     for (int colour = 0; colour < 2; ++colour) {
         Rows played = state.stones()[colour];
@@ -329,19 +339,20 @@ void MohexPlayer::back_up(const PatternBoard& state, int winner) {
     int mover = root_mover_;
     for (const std::uint32_t index : path_) {
         tree_.visits[index] += 1.0F;
-        tree_.wins[index] += winner != mover ? 1.0F : 0.0F;
+        const float won = mover == 0 ? black : 1.0F - black;
+        tree_.wins[index] += 1.0F - won;
         const Node& node = tree_.nodes[index];
         // No branch: which children are hit, a processor cannot foresee.
-        const std::uint32_t won = winner == mover ? 1 : 0;
         const std::uint32_t* mask = owned[mover].data();
         const Point* move = tree_.move.data() + node.first_child;
         float* rave_visits = tree_.rave_visits.data() + node.first_child;
         float* rave_wins = tree_.rave_wins.data() + node.first_child;
 #pragma GCC ivdep
         for (int i = 0; i < node.groups * kLanes; ++i) {
-            const std::uint32_t hit = mask[move[i] / PatternBoard::kStride] >> move[i] % 32 & 1;
-            rave_visits[i] += static_cast<float>(static_cast<std::int32_t>(hit));
-            rave_wins[i] += static_cast<float>(static_cast<std::int32_t>(hit & won));
+            const std::uint32_t bit = mask[move[i] / PatternBoard::kStride] >> move[i] % 32 & 1;
+            const auto hit = static_cast<float>(static_cast<std::int32_t>(bit));
+            rave_visits[i] += hit;
+            rave_wins[i] += hit * won;
         }
         mover = 1 - mover;
     }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "node_knowledge.hpp"
@@ -72,13 +73,15 @@ private:
     bool reuse_subtree(const Board& board, const StoneRows& stones);
     void iterate(Rng& rng);
     void expand(std::uint32_t index, PatternBoard& state, int mover, Point last, Rng& rng);
+    void set_priors(std::span<float> priors, const PatternBoard& state, int mover, Point last) const;
+    float leaf_value(PatternBoard& state, int mover, Point last, Rng& rng) const;
     void analyse(std::uint32_t index, const StoneRows& stones, int mover);
     void settle();
     void close(std::uint32_t parent, std::uint32_t child);
     std::uint32_t select(std::uint32_t index, Rng& rng) const;
     template <typename Score>
     std::uint32_t best_child(const Node& node, Score&& score) const;
-    void back_up(const PatternBoard& state, int winner);
+    void back_up(const PatternBoard& state, float black);
     void add_noise(Rng& rng);
     bool play_without_search(const Board& board, Thought& thought);
     void search(Rng& rng, const Poll& poll, std::uint32_t budget, Thought& thought);
