@@ -22,7 +22,7 @@ MATCHES = {
     "resistance": (("mohex:seconds=0.5", "resistance"), 162),
     "mohex-2011": (("mohex:seconds=0.5", "mohex-2011:seconds=0.5"), 324),
     # what the learned patterns add
-    "patterns": (("mohex:playouts=1000", "mohex-2011:playouts=1000"), 324),
+    "patterns": (("mohex:playouts=1000", "mohex-2011:playouts=1000"), 162),
 }
 
 
