@@ -326,7 +326,7 @@ def test_fewer_games_are_spread_over_the_openings() -> None:
     assert [len(piece.opening) for piece in drawn] == [3, 3, 3]
 
 
-@pytest.mark.parametrize("size", [9])
+@pytest.mark.parametrize("size", [9, 11])
 def test_balanced_openings_are_those_of_the_pilot(size: int) -> None:
     pilot = arena.balanced_lists()[str(size)]
     found = {cell_name(cell, size) for (cell,) in arena.balanced_openings(size)}
