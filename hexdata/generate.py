@@ -305,7 +305,8 @@ def generate(
                 def done(shard: Shard, made: Made) -> None:
                     advance(meter, shard, made, folder)
 
-                meter.tell(f"Dask's page: {client.dashboard_link}")
+                if client.cluster is not None:  # whoever has a scheduler of his own knows its page
+                    meter.tell(f"Dask's page: {client.dashboard_link}")
                 failures = complete(client, play_shard, missing, folder, done)
     if failures:
         raise Unfinished(set_aside(failures, len(wanted)))

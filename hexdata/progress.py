@@ -68,7 +68,7 @@ class Meter:
                 self._rates[name] = self._rates.get(name, 0) + (count if fresh else 0)
             if self._bar:
                 self._bar.update(self._task, completed=self.done, notes=self._notes())
-            if time.monotonic() - self._last_line >= LINE_SECONDS:
+            if self.done < self.total and time.monotonic() - self._last_line >= LINE_SECONDS:
                 self._line()
 
     def tell(self, sentence: str) -> None:
