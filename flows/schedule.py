@@ -19,7 +19,7 @@ from prefect.blocks.core import Block
 from prefect.client.schemas.filters import FlowFilter, FlowRunFilter
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, FlowRun, State
 from prefect.client.schemas.schedules import CronSchedule
-from prefect.settings import PREFECT_API_URL
+from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Crashed
 from pydantic import ValidationError
 
@@ -63,8 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BadInput as error:
         print(f"hexdata: {error}", file=sys.stderr)
         return 2
-    with prefect_server():
-        url = os.environ["PREFECT_API_URL"]
+    # Prefect read its settings when it was imported, and would start one more server
+    with prefect_server(), temporary_settings({PREFECT_API_URL: (url := os.environ["PREFECT_API_URL"])}):
         print(f"Extending {', '.join(read_params().active)} at {schedule.cron} ({schedule.timezone}).", flush=True)
         while True:
             try:
