@@ -230,6 +230,7 @@ class Seat:
 
     def new_game(self, seed: int) -> None:
         if self.external:
+            self.external.start()
             self.external.new_game()
         elif self.own:
             self.own.new_game(seed)

@@ -153,8 +153,25 @@ class ExternalPlayer:
             raise self._failure(f"played {answer} as {colour}, where a stone lies")
         return cell
 
+    def start(self) -> None:
+        """Have the engine running and answering, so that its start is no part of the time of its first move."""
+        if self._process is not None:
+            return
+        self._start()
+        try:
+            self._exchange("name")  # a refusal is an answer too
+        except EngineFailed:
+            self.kill()
+            raise
+
     def ask(self, command: str) -> str:
         """Send one command and return its answer without the `=`; EngineFailed if it is an error or none comes."""
+        answer = self._exchange(command)
+        if answer.startswith("?"):
+            raise self._failure(f"refused `{command}`: {' '.join(answer[1:].split())[:200]}")
+        return answer[1:]
+
+    def _exchange(self, command: str) -> str:
         assert self._process is not None
         assert self._process.stdin is not None
         try:
@@ -162,10 +179,7 @@ class ExternalPlayer:
             self._process.stdin.flush()
         except OSError:
             raise self._failure(f"was gone when `{command}` was sent{self._last_words()}") from None
-        answer = self._read_answer(command)
-        if answer.startswith("?"):
-            raise self._failure(f"refused `{command}`: {' '.join(answer[1:].split())[:200]}")
-        return answer[1:]
+        return self._read_answer(command)
 
     def _start(self) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the process

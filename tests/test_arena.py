@@ -369,11 +369,7 @@ def test_bad_matches_are_refused(words: list[str], sentence: str, capsys: pytest
     assert len(caught.err.splitlines()) == 1
 
 
-# ----------------------------------------------------------------------------------------------------------------- slow
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [5, 6])
+@pytest.mark.parametrize("size", [5, pytest.param(6, marks=pytest.mark.slow)])
 def test_proved_openings_are_won_against_uct(size: int) -> None:
     """From every opening whose winner is proved, the winning side beats uct in 98 % at least."""
     strong, weak = "mohex:playouts=1000", "uct:playouts=1000"
