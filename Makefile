@@ -38,7 +38,7 @@ wheel: setup ## dist/hexdata-….whl: what a worker on another machine installs
 	@ls dist/*.whl
 
 pull: setup ## fetch what the DVC remote already has
-	dvc pull dvc.yaml
+	dvc pull
 
 lint: setup ## ruff and mypy
 	ruff check .

@@ -1,8 +1,9 @@
 """What the learned patterns are worth: `python -m benchmarks.patterns` lets mohex play mohex-2011, which has none.
 
-At 1,000 playouts a move, and at equal CPU time. Each opening is one stone on the two outer rings of 9x9, where neither
-side is much ahead, and is played with both colours. Results are saved after every pair of games in
-benchmarks/results/patterns.json, so a run may be stopped at any time and goes on where it was.
+At 1,000 playouts a move, and at equal CPU time; seven minutes in all. Each opening is one stone on the two outer rings
+of 9x9, where neither side is much ahead, and is played with both colours. Results are saved after every pair of games
+in benchmarks/results/patterns.json, so a run may be stopped at any time and goes on where it was. The matches at half
+a second a move, and against the other players, are benchmarks.ladder's.
 """
 
 import argparse
@@ -74,16 +75,20 @@ def summary(found: dict[str, int]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=400, help="at 1,000 playouts")
-    parser.add_argument("--seconds", type=float, default=0.5, help="CPU time of a move of the other match")
-    parser.add_argument("--timed-games", type=int, default=162, help="of that match")
+    parser.add_argument("--games", type=int, default=300, help="at 1,000 playouts")
+    parser.add_argument("--seconds", type=float, default=0.1, help="CPU time of a move of the other match")
+    parser.add_argument("--timed-games", type=int, default=100, help="of that match")
     parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     saved = json.loads(args.output.read_text()) if args.output.exists() else {}
     if saved.get("engine_version") != engine.ENGINE_VERSION:
         saved = {}
-    report: dict[str, Any] = {"engine_version": engine.ENGINE_VERSION, "processor": processor_name(), "matches": {}}
-    report["matches"] |= saved.get("matches", {})
+    report: dict[str, Any] = {
+        "command": "python -m benchmarks.patterns",
+        "engine_version": engine.ENGINE_VERSION,
+        "processor": processor_name(),
+        "matches": saved.get("matches", {}),
+    }
     for budget, games in (("playouts=1000", args.games), (f"seconds={args.seconds}", args.timed_games)):
         row = report["matches"].get(budget, {"sums": {"games": 0}})
         while row["sums"]["games"] < games:
