@@ -2,7 +2,8 @@
 
 Both read the same Parquet files of keyed positions, sum all that was played and searched in each orbit, and write one
 sorted table; the tables are compared row by row. Computing the keys is timed apart. The first run plays the games into
-build/dedup (minutes); each measured run is a process of its own, with the memory of all its children.
+build/dedup (minutes). Each measured run is a process of its own, with the memory of all its children; the clock starts
+when the program and its workers stand. CPU seconds are told beside, which a busy machine changes less.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import psutil
@@ -158,38 +162,59 @@ def _encode(p: int, records: Records, _: None) -> bytes:
     return table_bytes(examples_of(fold(records)), "examples", {})
 
 
-def ours(paths: list[Path], out: Path) -> None:
+def ours(paths: list[Path], out: Path) -> Spent:
     bits = bits_for(sum(pq.read_metadata(path).num_rows for path in paths))
-    with connect(workers=WORKERS) as client, spill_folder(out) as folder:
+    with connect(workers=WORKERS) as client, spill_folder(out) as folder, spending() as spent:
         deal_all(client, (path.read_bytes() for path in paths), read_raw, bits, folder)
         for p, content in fold_all(client, folder, SIZE, bits, _encode, lambda p: None):
             write_whole(out / f"examples-{p:05d}-of-{2**bits:05d}.parquet", content)
+    return spent
 
 
-def duckdb(paths: list[Path], out: Path) -> None:
+def duckdb(paths: list[Path], out: Path) -> Spent:
     import duckdb as database
 
     out.mkdir(parents=True)
-    with database.connect(config={"threads": WORKERS}) as connection:
+    with database.connect(config={"threads": WORKERS}) as connection, spending() as spent:
         files = "[" + ", ".join(f"'{path}'" for path in paths) + "]"
         connection.execute(QUERY.format(files=files, out=out / "examples.parquet"))
+    return spent
 
 
-def keys(paths: list[Path], out: Path) -> None:
+def keys(paths: list[Path], out: Path) -> Spent:
     """On one core: games as they lie on disk to keyed records in memory."""
-    for path in paths:
-        occurrences(read_table(FOLDER / "games" / path.name.replace("raw", "games"), "games"), [PLAYER])
+    with spending() as spent:
+        for path in paths:
+            occurrences(read_table(FOLDER / "games" / path.name.replace("raw", "games"), "games"), [PLAYER])
+    return spent
+
+
+Spent: TypeAlias = dict[str, float]
+
+
+@contextmanager
+def spending() -> Iterator[Spent]:
+    """Wall-clock seconds, and CPU seconds of this process and its children."""
+    spent: Spent = {}
+    started, before = time.monotonic(), _cpu_seconds()
+    yield spent
+    spent.update(seconds=time.monotonic() - started, cpu_seconds=_cpu_seconds() - before)
+
+
+def _cpu_seconds() -> float:
+    root = psutil.Process()
+    times = [process.cpu_times() for process in (root, *root.children(recursive=True))]
+    return float(sum(each.user + each.system for each in times))
 
 
 SIDES = {"keys": keys, "hexdata": ours, "duckdb": duckdb}
 
 
-def measure(side: str, shards: int) -> dict[str, float]:
-    """Seconds and peak memory (resident bytes of the process and its children) of one run."""
-    out = FOLDER / f"{side}-{shards}"
-    shutil.rmtree(out, ignore_errors=True)
-    started = time.monotonic()
-    process = subprocess.Popen([sys.executable, "-m", "benchmarks.dedup", "--run", side, "--shards", str(shards)])
+def measure(side: str, shards: int) -> Spent:
+    """One run, and its peak memory: resident bytes of the process and its children."""
+    shutil.rmtree(FOLDER / f"{side}-{shards}", ignore_errors=True)
+    command = [sys.executable, "-m", "benchmarks.dedup", "--run", side, "--shards", str(shards)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     peak = 0
     done = threading.Event()
 
@@ -200,13 +225,12 @@ def measure(side: str, shards: int) -> dict[str, float]:
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    code = process.wait()
-    seconds = time.monotonic() - started
+    told, _ = process.communicate()
     done.set()
     watcher.join()
-    if code:
-        raise SystemExit(f"{side} failed with exit code {code}")
-    return {"seconds": seconds, "peak_bytes": float(peak)}
+    if process.returncode:
+        raise SystemExit(f"{side} failed with exit code {process.returncode}")
+    return {**json.loads(told), "peak_gb": peak / 1e9}
 
 
 def _resident(pid: int) -> int:
@@ -251,37 +275,36 @@ def main() -> None:
     args = parser.parse_args()
     paths = play()[: args.shards]
     if args.run:
-        SIDES[args.run](paths, FOLDER / f"{args.run}-{args.shards}")
+        print(json.dumps(SIDES[args.run](paths, FOLDER / f"{args.run}-{args.shards}")))
         return
-    results: dict[str, dict[str, float]] = {}
+    results: dict[int, dict[str, Spent]] = {}
     for shards in (max(1, args.shards // 10), args.shards):
         rows = sum(pq.read_metadata(path).num_rows for path in paths[:shards])
-        found = {side: measure(side, shards) for side in SIDES}
+        results[rows] = {side: measure(side, shards) for side in SIDES}
         if not same_rows(FOLDER / f"hexdata-{shards}", FOLDER / f"duckdb-{shards}"):
             raise SystemExit(f"{rows} positions: hexdata and DuckDB wrote different rows")
-        results[str(rows)] = {
-            "unique": pq.read_metadata(FOLDER / f"duckdb-{shards}" / "examples.parquet").num_rows,
-            "keys_per_cpu_second": rows / found["keys"]["seconds"],
-            "hexdata_seconds": found["hexdata"]["seconds"],
-            "duckdb_seconds": found["duckdb"]["seconds"],
-            "times_duckdb": found["hexdata"]["seconds"] / found["duckdb"]["seconds"],
-            "hexdata_peak_gb": found["hexdata"]["peak_bytes"] / 1e9,
-            "duckdb_peak_gb": found["duckdb"]["peak_bytes"] / 1e9,
-        }
-    few, many = results.values()
-    growth = many["hexdata_seconds"] / few["hexdata_seconds"]
     if args.json:
-        print(json.dumps({"processor": processor_name(), "growth": growth, "rows": results}, indent=2))
+        print(json.dumps({"processor": processor_name(), "rows": results}, indent=2))
         return
-    names = ("unique rows", "seconds", "of DuckDB's", "ratio", "peak GB", "DuckDB's", "keys/s")
-    print(f"{'raw positions':>14}" + "".join(f"{name:>13}" for name in names))
-    for raw, row in results.items():
+    print(f"{'':<24}" + "".join(f"{name:>14}" for name in ("seconds", "CPU seconds", "peak GB", "positions/s")))
+    for rows, found in results.items():
+        print(f"{rows:,} raw positions")
+        for side, spent in found.items():
+            print(
+                f"  {side:<22}{spent['seconds']:>14.1f}{spent['cpu_seconds']:>14.1f}{spent['peak_gb']:>14.2f}"
+                f"{rows / spent['seconds']:>14,.0f}"
+            )
+        mine, theirs = found["hexdata"], found["duckdb"]
         print(
-            f"{int(raw):>14,}{row['unique']:>13,}{row['hexdata_seconds']:>13.1f}{row['duckdb_seconds']:>13.1f}"
-            f"{row['times_duckdb']:>13.2f}{row['hexdata_peak_gb']:>13.2f}{row['duckdb_peak_gb']:>13.2f}"
-            f"{row['keys_per_cpu_second']:>13,.0f}"
+            f"  hexdata takes {mine['seconds'] / theirs['seconds']:.2f} of DuckDB's time, "
+            f"{mine['cpu_seconds'] / theirs['cpu_seconds']:.2f} of its CPU time; the rows are the same"
         )
-    print(f"ten times the positions take {growth:.1f} times as long, on {processor_name()}, {os.cpu_count()} cores")
+    few, many = (found["hexdata"] for found in results.values())
+    times = {name: many[name] / few[name] for name in ("seconds", "cpu_seconds")}
+    print(
+        f"{max(results) / min(results):.1f} times the positions take {times['seconds']:.1f} times as long, "
+        f"{times['cpu_seconds']:.1f} times the CPU time; on {processor_name()}, {os.cpu_count()} cores"
+    )
 
 
 if __name__ == "__main__":

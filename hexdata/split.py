@@ -10,18 +10,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from hexdata import engine
 from hexdata.augment import augment
-from hexdata.board import SYMMETRIES, cell_map
+from hexdata.board import COLOURS, MAX_SIZE, SYMMETRIES, cell_map
 from hexdata.cluster import Workers, each
 from hexdata.dedup import (
     bits_for,
@@ -106,9 +107,14 @@ class Parts:
 
 def side_of(moves: NDArray[np.uint16], size: int, validation: float, test: float) -> str:
     """The side of a game, the same for all four images of it."""
-    images = (np.array(cell_map(size, symmetry), dtype="<u2")[moves].tobytes() for symmetry in SYMMETRIES)
-    digest = hashlib.sha256(size.to_bytes(1, "little") + min(images)).digest()
+    image = min(row.tobytes() for row in _maps(size)[:, moves])
+    digest = hashlib.sha256(size.to_bytes(1, "little") + image).digest()
     return SIDES[_side(int.from_bytes(digest[:8], "big") / 2**64, validation, test)]
+
+
+@lru_cache(maxsize=MAX_SIZE)
+def _maps(size: int) -> NDArray[np.uint16]:
+    return np.array([cell_map(size, symmetry) for symmetry in SYMMETRIES], dtype="<u2")
 
 
 def _side(share: float, validation: float, test: float) -> int:
@@ -158,10 +164,9 @@ def filtered(records: Records, filters: Filters) -> Iterator[tuple[str, Records]
     if filters.winner_moves:
         records = records.where(records.fixed["won"] != 0)
         yield "winner_moves", records
-    ply = records.fixed["ply"]
-    inside = (ply >= filters.min_ply) & (ply <= filters.max_ply)
-    if not inside.all():
-        records = records.where(inside)
+    if filters.min_ply > 0 or filters.max_ply < MAX_SIZE**2:
+        ply = records.fixed["ply"]
+        records = records.where((ply >= filters.min_ply) & (ply <= filters.max_ply))
         yield "plies", records
 
 
@@ -203,11 +208,13 @@ def split(
 
 
 def _count(counts: dict[tuple[str, str, int, str], list[int]], step: str, rows: pa.Table) -> None:
-    columns = [rows.column(name).to_pylist() for name in ("side", "ply", "to_move", "games")]
-    for side, ply, mover, games in zip(*columns, strict=True):
-        found = counts.setdefault((step, SIDES[side], ply, mover), [0, 0])
-        found[0] += games
-        found[1] += 1
+    side, ply, games = (rows.column(name).to_numpy().astype(np.int64) for name in ("side", "ply", "games"))
+    white = pc.equal(rows.column("to_move"), "white").to_numpy()
+    groups, group = np.unique((side << 20) + (ply << 1) + white, return_inverse=True)
+    raw, unique = np.bincount(group, games, len(groups)), np.bincount(group, minlength=len(groups))
+    for number, found in enumerate(groups.tolist()):
+        place = (step, SIDES[found >> 20], found >> 1 & 0x7FFFF, COLOURS[found & 1])
+        counts[place] = [int(raw[number]), int(unique[number])]
 
 
 def _owned(rows: pa.Table, released: Known) -> NDArray[np.bool_]:
