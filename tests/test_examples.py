@@ -142,7 +142,7 @@ def test_order_shards_and_partitions_change_nothing(
     expected = rows_hash(reduce(games))
     for number, files in enumerate((1, 2, 7)):
         folder = write_shuffled(games, tmp_path / f"games{number}", files, seed=number)
-        build(folder, tmp_path / "out", NO_PROOFS)
+        build(folder, tmp_path / "out", NO_PROOFS, workers=1)
         assert len(list((tmp_path / "out").iterdir())) == (1 if per_partition > 100 else 32)
         assert rows_hash(read_folder(tmp_path / "out", "examples")) == expected
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [], "the spill is left"

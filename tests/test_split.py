@@ -229,7 +229,7 @@ def test_filters_keep_what_plain_python_keeps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With everything in train, so that nothing else is dropped; in many partitions, some of which lose nothing."""
-    monkeypatch.setattr(dedup, "RECORDS_PER_PARTITION", 20)
+    monkeypatch.setattr(dedup, "RECORDS_PER_PARTITION", 100)
     wanted = params(validation=0.0, test=0.0, filters=filters)
     _, counts = build(games_folder, None, suite, tmp_path / "out", tmp_path / "more", wanted, workers=1)
     rows = {row["key"]: row for row in read_folder(tmp_path / "out", "dataset", "train-*.parquet").to_pylist()}
