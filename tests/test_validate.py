@@ -172,19 +172,24 @@ def test_changed_rows_and_a_foreign_schema_are_found(tables: dict[str, pa.Table]
     assert [p.rule for p in validate(path).problems] == ["schema_version"]
 
 
+@pytest.fixture(scope="module")
+def campaign(games_folder: Path, tables: dict[str, pa.Table], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("campaign")
+    shutil.copytree(games_folder, folder / "games")
+    suite = write(folder / "suites" / "suite.parquet", "suite", tables["suite"]).parent
+    build_examples(folder / "games", folder / "examples")
+    params = DatasetParams(validation=0.2, test=0.2, augment="rotation", rows_per_file=500)
+    build(folder / "games", None, suite, folder / "dataset", folder / "augmented", params)
+    assert validate(folder).problems == []
+    return folder
+
+
 class TestFolders:
     """What must hold between files: each fault is planted in a built campaign, and named with its file and row."""
 
     @pytest.fixture
-    def built(self, games_folder: Path, tables: dict[str, pa.Table], tmp_path: Path) -> Path:
-        shutil.copytree(games_folder, tmp_path / "games")
-        write(tmp_path / "suites" / "suite.parquet", "suite", tables["suite"])
-        build_examples(tmp_path / "games", tmp_path / "examples")
-        params = DatasetParams(validation=0.2, test=0.2, augment="rotation", rows_per_file=500)
-        suite = tmp_path / "suites"
-        build(tmp_path / "games", None, suite, tmp_path / "dataset", tmp_path / "augmented", params)
-        assert validate(tmp_path).problems == []
-        return tmp_path
+    def built(self, campaign: Path, tmp_path: Path) -> Path:
+        return shutil.copytree(campaign, tmp_path / "campaign")
 
     def change(self, path: Path, change: Callable[[list[Row]], None]) -> None:
         table = read_table(path)
