@@ -62,6 +62,7 @@ def estimate(campaign: str, size: int, params: GamesParams, workers: int) -> Cos
     while _largest(params) // (divisor * 10) >= 50:
         divisor *= 10
     # from cheap to dear: each step is ten times nearer to the campaign, until the next would take too long
+    _measure(every, divisor, turn)  # loads what is loaded once
     sample = _measure(every, divisor, turn)
     while divisor > 1 and sample.seconds * 10 < SAMPLE_SECONDS:
         divisor //= 10

@@ -193,7 +193,7 @@ def test_the_same_over_tls(tmp_path: Path, hex6: str) -> None:
 @pytest.mark.slow
 def test_workers_come_and_go(tmp_path: Path) -> None:
     """Adaptive: none at first, as many as there is work for, none left in the end."""
-    folder = write_params(tmp_path / "here")
+    folder = write_params(tmp_path / "here", ("playouts=3000-5000", "playouts=200-400"))
     done = run(folder, "generate", "tiny", "--workers", "0-2")
     assert done.returncode == 0, done.stderr
     assert folder_hash(games(folder)) == undisturbed(folder, tmp_path / "undisturbed")
