@@ -14,10 +14,13 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from hexdata.cluster import connect
 from hexdata.generate import Shard, pairings, play_shard, shards
 from hexdata.params import GamesParams
-from hexdata.records import games_schema, table_bytes
+from hexdata.records import metadata_of, table_bytes
 from hexdata.shards import Made, complete
 
 SAMPLE_SECONDS = 10.0
@@ -50,7 +53,7 @@ class _Sample:
     games: int
     seconds: float
     positions: int
-    bytes: int
+    content: bytes
 
 
 def estimate(campaign: str, size: int, params: GamesParams, workers: int) -> Cost:
@@ -77,8 +80,9 @@ def estimate(campaign: str, size: int, params: GamesParams, workers: int) -> Cos
         growing = max(sample.seconds - less, 0.0) / (1 / divisor - 1 / (10 * divisor))
         seconds = max(sample.seconds - growing / divisor, 0.0) + growing
     cpu_seconds = seconds * total / sample.games
-    empty = len(table_bytes(games_schema().empty_table(), "games", {}))
-    size_bytes = (sample.bytes - empty) * total // sample.games + empty * len(every)
+    # small files say more about themselves: one of as many games as a shard has, if the sample has so many
+    table = pq.read_table(pa.BufferReader(sample.content)).slice(0, params.per_shard)
+    size_bytes = len(table_bytes(table, "games", metadata_of(table))) * total // table.num_rows
     extra = _seconds_a_shard(size_bytes // len(every)) * len(every)
     return Cost(
         games=total,
@@ -136,7 +140,7 @@ def _measure(every: list[Shard], divisor: int, games: int) -> _Sample:
     )
     before = _cpu_seconds()
     made = play_shard(sample)
-    return _Sample(games, _cpu_seconds() - before, made.notes["positions"], len(made.content))
+    return _Sample(games, _cpu_seconds() - before, made.notes["positions"], made.content)
 
 
 def _cpu_seconds() -> float:
