@@ -301,13 +301,16 @@ def add_games(
     tree: Tree, schedule: ScheduleParams, play: Sequence[str], say: Say, now: Callable[[], datetime]
 ) -> dict[str, int]:
     """More shards for every active campaign: once, or again and again until the time of day has come."""
+    from hexdata.records import write_whole
+
     path = tree.path / "params.yaml"
     zone = ZoneInfo(schedule.timezone)
     end = next_time(schedule.until, now().astimezone(zone)) if schedule.until else None
     while True:
         present = played_shards(read_params(path))
         shards = {name: wanted_shards(tree.path, name, present[name], schedule.shards) for name in present}
-        path.write_text(raise_shards(path.read_text(), shards))
+        # a new file by rename: git may miss one of the same size that is written within the second of the checkout
+        write_whole(path, raise_shards(path.read_text(), shards).encode())
         for campaign in shards:
             say(f"games of {campaign}: from {present[campaign]} to {shards[campaign]} shards")
             where = ["--cluster", schedule.cluster] if schedule.cluster else []

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from hexdata import extend
-from hexdata.params import BadParams, read_params
+from hexdata.params import BadParams, ScheduleParams, read_params
 
 PARAMS = """\
 # every knob
@@ -185,6 +185,18 @@ def test_a_run_is_one_commit_or_nothing(root: Path) -> None:
     assert kept.stat().st_ino == inode
     assert git(root, "diff", "--name-only", "main", "nightly").splitlines() == changed
     assert git(root, "merge-base", "main", "nightly") == git(root, "rev-parse", "main")
+
+    # git may miss a file of the same size that is written in the second of its checkout, but not another inode
+    params = tree / "params.yaml"
+    inode = params.stat().st_ino
+    with open(root / "lock", "w") as lock:
+        shards = extend.add_games(
+            extend.Tree(tree, lock), ScheduleParams(), (sys.executable, "play.py"), said.append, datetime.now
+        )
+    (root / "lock").unlink()
+    assert shards == {"tiny": 7}
+    assert params.stat().st_ino != inode
+    extend.take_back(tree, again.commit)
 
     # somebody else grew the campaign too
     (root / "params.yaml").write_text(PARAMS.replace("{shards: 2, per", "{shards: 3, per"))
