@@ -6,10 +6,9 @@ folds them into rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +19,6 @@ from numpy.typing import NDArray
 from hexdata import engine
 from hexdata.board import SYMMETRIES, packed_width
 from hexdata.records import BadFile, metadata_of_schema
-
-Sides: TypeAlias = Callable[[pa.Table, "Occurrences"], NDArray[np.uint8]]
-"""The side of each occurrence of some games; see `hexdata.split`."""
 
 
 def record_type(size: int) -> np.dtype[np.void]:
