@@ -1,8 +1,9 @@
-"""Find the openings that either side can win: `python -m benchmarks.balanced --size 9 --games 16`.
+"""Find the openings that either side can win: `python -m benchmarks.balanced --size 9`.
 
 A pilot of `mohex` against itself, because a stronger player would win with both colours, from one of each pair of
 openings under the half-turn. How many games Black won goes to `hexdata/balanced.json`, where `hexdata match --openings
-balanced` reads it. The games are kept below `build/`, so a run may be stopped at any time and goes on where it was.
+balanced` reads it; the file says by which player and in how many games (11x11: `--games 10 --playouts 200`). The games
+are kept below `build/`, so a run may be stopped at any time and goes on where it was.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def run(size: int, playouts: int, games: int, folder: Path, workers: int | None 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=9)
-    parser.add_argument("--playouts", type=int, default=300, help="a move")
+    parser.add_argument("--playouts", type=int, default=1000, help="a move")
     parser.add_argument("--games", type=int, default=16, help="from each opening, an even number")
     parser.add_argument("--workers", type=int, help="processes; one a core")
     args = parser.parse_args()
