@@ -610,6 +610,7 @@ void Connections<W>::drop_supersets(uint32_t at, uint16_t& length, uint16_t& cou
 
 template <int W>
 void Connections<W>::add_full(int x, int y, const Set& carrier) {
+  if (carrier.count() > limits.most_cells) return;
   const int at = index(x, y);
   bool replaces = false;
   {
@@ -650,6 +651,7 @@ void Connections<W>::add_semi(int x, int y, const Set& carrier) {
   bool replaces = false;
   {
     const Pair& p = pairs_[at];
+    if (carrier.count() > limits.most_cells) return;
     // The limited OR only looks for unions that avoid a cell which all fulls share: other semis are of no use to it.
     if (p.fulls && limits.limit_or && p.full_common.subset_of(carrier)) return;
     const Set* fulls = arena_.data() + p.full_at;

@@ -64,7 +64,7 @@ class Knowledge {
 
   Knowledge(const Geometry<W>& g, const Parameters& parameters)
       : g_(g),
-        incremental_(parameters.incremental),
+        parameters_(parameters),
         connections_{Connections<W>(g, parameters.connections), Connections<W>(g, parameters.connections)} {}
 
   Child<W> child(const Position<W>& p, int move, Colour mover) const {
@@ -77,9 +77,18 @@ class Knowledge {
 
   // One colour's connections in a filled position, from the nearest earlier position that is part of it.
   const Connections<W>& connect(const Position<W>& p, Colour colour, typename Connections<W>::Stop stop) {
+    return connect(p, colour, stop, parameters_.connections.most_cells);
+  }
+
+  // p must be filled in.
+  void evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict);
+
+ private:
+  const Connections<W>& connect(const Position<W>& p, Colour colour, typename Connections<W>::Stop stop, int most_cells) {
     Connections<W>& c = connections_[colour];
+    c.limits.most_cells = most_cells;
     const Set &own = p.stones[colour], &opponent = p.stones[other(colour)];
-    const bool again = incremental_ && c.arena_bytes() < kMostArena;
+    const bool again = parameters_.incremental && c.arena_bytes() < kMostArena;
     while (again && c.depth() && !(c.complete() && c.own().subset_of(own) && c.opponent().subset_of(opponent))) c.undo();
     find_captured(g_, p, colour, captured_);
     if (again && c.depth())
@@ -89,15 +98,11 @@ class Knowledge {
     return c;
   }
 
-  // p must be filled in.
-  void evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict);
-
- private:
   // Past this much memory a colour's connections are built anew, so that deep lines on large boards stay small.
   static constexpr size_t kMostArena = size_t{16} << 20;
 
   const Geometry<W>& g_;
-  const bool incremental_;
+  const Parameters parameters_;
   std::array<Connections<W>, 2> connections_;
   typename Connections<W>::CapturedBy captured_;
   std::vector<Child<W>> children_;
@@ -167,10 +172,21 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
     else
       verdict.moves.push_back(a.move);
   }
+  // With one move left the rest can wait: the next position needs it anyway.
   if (verdict.moves.size() <= 1) return;
 
-  // With one move left the mover's own connections can wait: the next position needs them anyway.
-  const Connections<W>& ours = connect(p, mover, Stop::kSemi);
+  std::array<float, Geometry<W>::kMaxCells> score{};
+  const auto sort = [&] {
+    add_currents(g_, theirs, score);
+    std::stable_sort(verdict.moves.begin(), verdict.moves.end(), [&](int a, int b) { return score[a] > score[b]; });
+  };
+  if (static_cast<int>(verdict.moves.size()) < parameters_.own_from_moves) {
+    sort();
+    return;
+  }
+  // Connections that follow the stones are kept for other positions too, and so at full length.
+  const int most = parameters_.incremental ? parameters_.connections.most_cells : parameters_.own_most_cells;
+  const Connections<W>& ours = connect(p, mover, Stop::kSemi, most);
   if (ours.has_full() || ours.has_semi()) {
     verdict.value = Value::kWin;
     verdict.moves.clear();
@@ -178,10 +194,8 @@ void Knowledge<W>::evaluate(const Position<W>& p, Colour mover, Verdict<W>& verd
     return;
   }
 
-  std::array<float, Geometry<W>::kMaxCells> score{};
   add_currents(g_, ours, score);
-  add_currents(g_, theirs, score);
-  std::stable_sort(verdict.moves.begin(), verdict.moves.end(), [&](int a, int b) { return score[a] > score[b]; });
+  sort();
 }
 
 }  // namespace hexdata::proof

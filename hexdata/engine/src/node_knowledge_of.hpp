@@ -11,7 +11,7 @@ namespace hexdata {
 template <int W>
 class NodeKnowledgeOf final : public NodeKnowledge {
 public:
-    explicit NodeKnowledgeOf(int size) : g_(size), knowledge_(g_, {}) {}
+    explicit NodeKnowledgeOf(int size) : g_(size), knowledge_(g_, proof::for_players()) {}
 
     Value fill(StoneRows& stones, int mover, Rows& candidates) override;
     Value evaluate(const StoneRows& filled, int mover, std::vector<Cell>& moves) override;
