@@ -335,6 +335,7 @@ class _Proof:
     line: list[Cell] = field(default_factory=list)
     nodes: int = 0
     expansions: int = 0
+    knowledge: int = 0
     cpu_seconds: float = 0.0
 
 
@@ -409,8 +410,8 @@ def _drawn(scene: _Scene) -> list[str]:
 
 def _effort(proofs: Collection[Solution | _Proof]) -> str:
     nodes, expansions = sum(proof.nodes for proof in proofs), sum(proof.expansions for proof in proofs)
-    seconds = sum(proof.cpu_seconds for proof in proofs)
-    return f"{nodes:,} nodes, {expansions:,} expansions, {seconds:.3f} CPU seconds"
+    knowledge, seconds = sum(proof.knowledge for proof in proofs), sum(proof.cpu_seconds for proof in proofs)
+    return f"{nodes:,} nodes, {expansions:,} expansions, {knowledge:,} connection sets, {seconds:.3f} CPU seconds"
 
 
 def _solve_openings(size: int, limits: dict[str, Any], threads: int, as_json: bool) -> int:

@@ -391,6 +391,7 @@ class Answer:
     line: list[int] = field(default_factory=list)
     nodes: int = 10
     expansions: int = 7
+    knowledge: int = 13
     cpu_seconds: float = 0.25
 
 
@@ -435,7 +436,7 @@ def test_solve_prints_board_verdict_and_moves(capsys: Output) -> None:
         "winning    1  c2",
         "losing     6  a1 c1 a2 b2 b3 c3",
         "line       1  c2",
-        "10 nodes, 7 expansions, 0.250 CPU seconds",
+        "10 nodes, 7 expansions, 13 connection sets, 0.250 CPU seconds",
     ]
 
 
@@ -496,7 +497,7 @@ def test_solve_openings(capsys: Output, threads: str) -> None:
     assert (answer["nodes"], answer["cpu_seconds"]) == (90, 2.25)
     text = printed(capsys, "solve", "--size", "3", "--openings", "--threads", threads)
     assert " 1 W W B  1\n  2 B B B  2\n   3 B W W  3\n" in text
-    assert "5 black, 4 white, 0 unknown; 90 nodes, 63 expansions, 2.250 CPU seconds" in text
+    assert "5 black, 4 white, 0 unknown; 90 nodes, 63 expansions, 117 connection sets, 2.250 CPU seconds" in text
 
 
 def test_solve_openings_passes_on_what_the_engine_refuses(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -531,7 +532,7 @@ import sys, time
 from hexdata import cli, engine
 
 class Answer:
-    winner, nodes, expansions, cpu_seconds = "black", 1, 1, 0.5
+    winner, nodes, expansions, knowledge, cpu_seconds = "black", 1, 1, 2, 0.5
 
 def solve(size, black, white, to_move, **options):
     if black[0] >= 2:

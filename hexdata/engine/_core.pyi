@@ -196,7 +196,13 @@ class Solution:
     @property
     def nodes(self) -> int: ...
     @property
-    def expansions(self) -> int: ...
+    def expansions(self) -> int:
+        """Positions of the search that were evaluated."""
+
+    @property
+    def knowledge(self) -> int:
+        """How often the connections of one colour in one position were computed."""
+
     @property
     def cpu_seconds(self) -> float: ...
 

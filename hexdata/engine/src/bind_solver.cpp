@@ -103,6 +103,7 @@ void bind_solver(nb::module_& m) {
       .def_ro("proof", &Solution::proof)
       .def_ro("nodes", &Solution::nodes)
       .def_ro("expansions", &Solution::expansions)
+      .def_ro("knowledge", &Solution::knowledge)
       .def_ro("cpu_seconds", &Solution::cpu_seconds)
       .def("__repr__", [](const Solution& s) { return "<Solution winner=" + name_of(s.winner) + ">"; });
 

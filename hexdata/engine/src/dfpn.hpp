@@ -83,7 +83,7 @@ class Search {
 
   void start(const Budget& budget) {
     budget_ = budget;
-    expansions = 0;
+    expansions = knowledge_.built = 0;
     stopped_ = false;
     began_ = last_poll_ = std::chrono::steady_clock::now();
   }

@@ -80,6 +80,8 @@ class Knowledge {
     return connect(p, colour, stop, parameters_.connections.most_cells);
   }
 
+  uint64_t built = 0;  // connections of one colour in one position
+
   // p must be filled in.
   void evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict);
 
@@ -87,6 +89,7 @@ class Knowledge {
   const Connections<W>& connect(const Position<W>& p, Colour colour, typename Connections<W>::Stop stop, int most_cells) {
     Connections<W>& c = connections_[colour];
     c.limits.most_cells = most_cells;
+    ++built;
     const Set &own = p.stones[colour], &opponent = p.stones[other(colour)];
     const bool again = parameters_.incremental && c.arena_bytes() < kMostArena;
     while (again && c.depth() && !(c.complete() && c.own().subset_of(own) && c.opponent().subset_of(opponent))) c.undo();

@@ -168,7 +168,10 @@ Solution PositionSolver<W>::solve(const SolvePosition& position, const SolveOpti
                                  : solution.unknown_moves)
         .push_back(m.move);
   solution.nodes = shared_.nodes;
-  for (const auto& one : team_) solution.expansions += one->expansions;
+  for (const auto& one : team_) {
+    solution.expansions += one->expansions;
+    solution.knowledge += one->knowledge().built;
+  }
   solution.cpu_seconds = thread_cpu_seconds() - began + others_cpu_;
   return solution;
 }

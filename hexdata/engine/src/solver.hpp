@@ -33,7 +33,9 @@ struct Solution {
   std::vector<int> winning_moves, losing_moves, unknown_moves;  // every legal move is in one of them, unless decided
   std::vector<int> line;
   std::vector<int> proof;  // the winner's proof set: he wins even if every other empty cell goes to the loser
-  uint64_t nodes = 0, expansions = 0;
+  uint64_t nodes = 0;
+  uint64_t expansions = 0;  // positions of the search that were evaluated
+  uint64_t knowledge = 0;   // connections of one colour in one position that were computed
   double cpu_seconds = 0;
 };
 
