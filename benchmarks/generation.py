@@ -11,6 +11,7 @@ import multiprocessing
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -74,8 +75,9 @@ def through_dask(shards: list[generate.Shard]) -> tuple[float, float, float]:
     """Seconds by the clock, CPU seconds of the workers, and of this process: client, scheduler and nannies."""
     with TemporaryDirectory() as folder, connect("local", WORKERS) as client:
         client.wait_for_workers(WORKERS)
-        # as the bare processes, workers are measured once the engine is loaded
-        client.run(engine_is_loaded)
+        # as the bare processes, all are measured once they have loaded what is loaded once
+        warm = [replace(shards[0], number=number, per_shard=1) for number in range(4 * WORKERS)]
+        complete(client, generate.play_shard, warm, Path(folder) / "warm", told_nobody)
         me = psutil.Process()
         workers = [p for p in me.children(recursive=True) if "spawn_main" in " ".join(p.cmdline())]
         before, mine, started = cpu_seconds(workers), cpu_seconds([me]), time.monotonic()
@@ -83,10 +85,6 @@ def through_dask(shards: list[generate.Shard]) -> tuple[float, float, float]:
         taken = time.monotonic() - started
         assert not failures, failures
         return taken, cpu_seconds(workers) - before, cpu_seconds([me]) - mine
-
-
-def engine_is_loaded() -> int:
-    return generate.engine.ENGINE_VERSION
 
 
 def told_nobody(shard: generate.Shard, made: Made) -> None:
