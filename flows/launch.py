@@ -113,6 +113,8 @@ def quiet_bad_input() -> None:
         return not (record.exc_info and isinstance(record.exc_info[1], BadInput | Unfinished))
 
     logging.getLogger("prefect.flow_runs").addFilter(wanted)
+    # on a busy machine it warns that it is still at work, below the sentence
+    logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 
 
 def _name(flow: Any) -> str:
