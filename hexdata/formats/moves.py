@@ -11,23 +11,14 @@ from collections.abc import Iterable, Iterator
 from hexdata.board import Colour, cell_name, other, parse_cell
 from hexdata.errors import BadInput
 from hexdata.formats.game import SPECIALS, Game, Move
-from hexdata.formats.neurobenzene import header_size
+from hexdata.formats.neurobenzene import parse_lines
 
 _WORD = re.compile(r"[^\s,;]+")
 
 
 def parse_move_lists(text: str, name: str = "moves", size: int | None = None) -> Iterator[Game | BadInput]:
     """Every line's game, or why it is refused. `size` is for texts without a header, and must agree with one."""
-    board = size
-    for number, line in enumerate(text.splitlines(), start=1):
-        place = f"{name}:{number}"
-        try:
-            if line.lstrip().startswith("#"):
-                board = header_size(line, place, size) or board
-            elif line.strip():
-                yield _parse_line(line, place, board)
-        except BadInput as error:
-            yield error
+    return parse_lines(text, name, size, _parse_line)
 
 
 def _parse_line(line: str, place: str, size: int | None) -> Game:

@@ -7,7 +7,7 @@ to move after the last move. A line of the form `# 13 x 13 Hex` tells the board 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
 from hexdata.board import COLOURS, Cell, Colour, cell_name, check_size, other, parse_cell
@@ -20,6 +20,13 @@ _SHARE = re.compile(r"([a-zA-Z][0-9]+)\s*[: ]\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9
 
 def parse_neurobenzene(text: str, name: str = "lines", size: int | None = None) -> Iterator[Game | BadInput]:
     """Every line's game, or why it is refused. `size` is for texts without a header, and must agree with one."""
+    return parse_lines(text, name, size, _parse_line)
+
+
+def parse_lines(
+    text: str, name: str, size: int | None, parse: Callable[[str, str, int | None], Game]
+) -> Iterator[Game | BadInput]:
+    """One game a line under headers that tell the board size: what this format and plain move lists share."""
     board = size
     for number, line in enumerate(text.splitlines(), start=1):
         place = f"{name}:{number}"
@@ -27,7 +34,7 @@ def parse_neurobenzene(text: str, name: str = "lines", size: int | None = None) 
             if line.lstrip().startswith("#"):
                 board = header_size(line, place, size) or board
             elif line.strip():
-                yield _parse_line(line, place, board)
+                yield parse(line, place, board)
         except BadInput as error:
             yield error
 
