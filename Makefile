@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-ENGINE := $(wildcard hexdata/engine/CMakeLists.txt hexdata/engine/src/*)
+ENGINE := $(wildcard hexdata/engine/CMakeLists.txt hexdata/engine/VERSION hexdata/engine/src/*)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: help setup repro wheel pull test test-all sanitize fuzz lint bench clean
@@ -63,6 +63,8 @@ sanitize: setup ## the engine under the address and undefined-behaviour sanitize
 	$(SANITIZED)/hexdata_checks random 3 50
 	$(SANITIZED)/hexdata_checks widths
 	$(SANITIZED)/hexdata_checks play 1 1000
+	$(SANITIZED)/hexdata_checks connections 1 300
+	$(SANITIZED)/hexdata_checks table 1000000
 	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)" \
 	  python -m tests.engine.sanitized $(SANITIZED)
 

@@ -12,6 +12,7 @@ is the words ``2k`` (high) and ``2k + 1`` (low) of the splitmix64 stream with se
 from pathlib import Path
 
 from hexdata.engine._core import (
+    BUILT_VERSION,
     REPROVE_MOST_EMPTY,
     Board,
     Player,
@@ -61,6 +62,12 @@ __all__ = [
 
 ENGINE_VERSION = int((Path(__file__).parent / "VERSION").read_text())
 """Grows when any player or the solver would give other bytes for the same arguments."""
+
+if BUILT_VERSION != ENGINE_VERSION:
+    # its games would bear the number of an engine that did not play them
+    raise ImportError(
+        f"the engine was built as version {BUILT_VERSION} but its sources are version {ENGINE_VERSION}: run `make setup`"
+    )
 
 KEY_SEED = 0x4865784461746131
 """The ASCII bytes of "HexData1"."""

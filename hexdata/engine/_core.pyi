@@ -6,6 +6,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+BUILT_VERSION: int
+
 class Board:
     """A game in progress: the rules, one move at a time."""
 

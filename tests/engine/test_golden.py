@@ -57,7 +57,8 @@ def proofs_hash(size: int, stones: int, count: int) -> str:
     return digest.hexdigest()
 
 
-PROOFS = ((4, 3, 10), (5, 4, 15), (6, 9, 15), (7, 20, 10))
+# Boards of one, two and three words.
+PROOFS = ((4, 3, 10), (5, 4, 15), (6, 9, 15), (7, 20, 10), (9, 20, 4), (13, 86, 4))
 
 # Each section is computed whole: {name of the section: {name of the entry: hash}}.
 SECTIONS: dict[str, Callable[[], dict[str, str]]] = {

@@ -61,6 +61,7 @@ class Sequence {
       ++counts_.plays;
       compare(next, colour);
       prove(next, colour);
+      if (rng_() % 4 == 0) stop_early(next, colour);
     }
     ++counts_.sequences;
   }
@@ -110,6 +111,18 @@ class Sequence {
     if (carriers_of(free_) != carriers_of(fresh_))
       throw std::logic_error("carriers differ from a build from nothing, " + describe(colour));
     ++counts_.compared;
+  }
+
+  // A search stops as soon as the edges are joined, and takes back what is not complete.
+  void stop_early(Position<W> next, Colour colour) {
+    if (!place(next, colour)) return;
+    const std::vector<uint64_t> before = limited_.fingerprint();
+    find_captured(g_, next, colour, captured_);
+    limited_.play(next.stones[colour], next.stones[other(colour)], captured_, Connections<W>::Stop::kSemi);
+    limited_.undo();
+    if (limited_.fingerprint() != before)
+      throw std::logic_error("undo does not restore connections that stopped early, " + describe(colour));
+    ++counts_.undos;
   }
 
   // One carrier in ten, of those that exhaustive play can reach.

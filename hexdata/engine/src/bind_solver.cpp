@@ -41,6 +41,7 @@ SolvePosition checked(int size, const Stones& stones) {
 }
 
 using Settings = std::map<std::string, double>;
+constexpr int kMostTableMb = 1 << 20;
 
 Parameters parameters_of(const Settings& settings) {
   Parameters p;
@@ -61,7 +62,8 @@ Parameters parameters_of(const Settings& settings) {
 SolveOptions options_of(bool all_moves, uint64_t limit_nodes, double limit_seconds, double table_mb, int threads,
                         const Settings& settings) {
   if (threads < 1) throw std::invalid_argument("threads must be at least 1, not " + std::to_string(threads));
-  if (!(table_mb > 0)) throw std::invalid_argument("table_mb must be positive");
+  if (!(table_mb > 0 && table_mb <= kMostTableMb))
+    throw std::invalid_argument("table_mb must be positive and at most " + std::to_string(kMostTableMb));
   if (!(limit_seconds >= 0)) throw std::invalid_argument("limit_seconds must not be negative");
   return {all_moves, limit_nodes, limit_seconds, static_cast<size_t>(table_mb * 1048576.0), threads,
           parameters_of(settings)};
@@ -130,7 +132,8 @@ void bind_solver(nb::module_& m) {
       "size"_a, "positions"_a, nb::kw_only(), "all_moves"_a = false, "limit_nodes"_a = 0, "limit_seconds"_a = 0.0,
       "table_mb"_a = 64.0, "threads"_a = 1,
       "parameters"_a = Settings{},
-      "Solve many positions of one size, each from an empty table; threads take different positions.");
+      "Solve many positions of one size, each from an empty table. Threads take different positions, each with a table of\n"
+      "table_mb. What is proved of a position is used for those in the batch that lead to it by one move.");
 
   nb::class_<KnowledgeReport>(m, "Knowledge", "What is known of one position without search.")
       .def_ro("black", &KnowledgeReport::black)

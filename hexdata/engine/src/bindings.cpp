@@ -250,6 +250,7 @@ void bind_solver(nb::module_& m);
 NB_MODULE(_core, m) {
     using namespace hexdata;
     m.doc() = "hexdata's C++ core";
+    m.attr("BUILT_VERSION") = HEXDATA_ENGINE_VERSION;
 
     nb::class_<Board>(m, "Board")
         .def(nb::init<int>(), nb::arg("size"))

@@ -47,12 +47,14 @@ class Connections {
 
   ConnectionLimits limits;
 
-  // The disjoint pairs that an own stone on an empty cell captures, each by itself; none for other endpoints.
+  // The disjoint pairs that an own stone on an empty cell captures, each by itself; none for other endpoints. Four is the
+  // most: own stones on opposite neighbours, and each of the other four neighbours paired with a cell further out.
   struct Captured {
     Set cells;
-    std::array<Set, 3> pairs;
+    std::array<Set, 4> pairs;
     int count = 0;
     void add(int a, int b) {
+      if (count == int(pairs.size())) return;
       pairs[count] = Set::of(a) | Set::of(b);
       cells |= pairs[count++];
     }

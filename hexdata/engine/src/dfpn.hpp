@@ -100,7 +100,11 @@ class Search {
       mover = other(mover);
     }
   }
-  bool stopped() const { return stopped_; }
+  // Whether somebody asked for an end, for work beside the search that no budget counts.
+  bool interrupted() {
+    poll(std::chrono::steady_clock::now());
+    return budget_.stop && budget_.stop->load(std::memory_order_relaxed);
+  }
   Knowledge<W>& knowledge() { return knowledge_; }
 
   // p must be filled in.
@@ -167,11 +171,13 @@ class Search {
     if (budget_.stop && budget_.stop->load(std::memory_order_relaxed)) return stopped_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (budget_.seconds > 0 && std::chrono::duration<double>(now - began_).count() > budget_.seconds) stopped_ = true;
-    if (now - last_poll_ > std::chrono::milliseconds(100)) {
-      last_poll_ = now;
-      if (budget_.poll) budget_.poll();
-    }
+    poll(now);
     return stopped_;
+  }
+  void poll(std::chrono::steady_clock::time_point now) {
+    if (now - last_poll_ <= std::chrono::milliseconds(100)) return;
+    last_poll_ = now;
+    if (budget_.poll) budget_.poll();
   }
 
   void store(const Keys& keys, Colour mover, uint32_t phi, uint32_t delta, const Set& set, const Set& support, uint32_t work,

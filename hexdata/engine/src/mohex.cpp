@@ -26,6 +26,8 @@ constexpr std::uint32_t kLogTable = 4096;
 // Huang et al. 2013, as mohex-player.md 1.2 gives them.
 constexpr float kExploration = 0.22F;
 constexpr double kBias = 2.47;
+// The bias is also what keeps closed children and padding from being chosen.
+constexpr double kLeastBias = 0.001;
 constexpr float kRaveFirst = 1.0F / 2.12F;
 constexpr float kRaveLast = 1.0F / 830.0F;
 constexpr std::uint32_t kRaveOffPeriod = 30;
@@ -127,7 +129,7 @@ MohexPlayer::Budget MohexPlayer::take_budget(PlayerSpec& spec) {
 MohexPlayer::MohexPlayer(PlayerSpec& spec, std::shared_ptr<const Patterns> patterns)
     : budget_(take_budget(spec)),
       selection_(spec.take_switch("rave", true) ? Selection::rave : Selection::puct),
-      bias_(static_cast<float>(spec.take_number("bias", kBias, 0.0, 1000.0))),
+      bias_(static_cast<float>(spec.take_number("bias", kBias, kLeastBias, 1000.0))),
       expand_after_(spec.take_count("expand", kExpandAfter, 1, kMaxPlayouts)),
       knowledge_after_(spec.take_count("knowledge", kKnowledgeAfter, 0, kMaxPlayouts)),
       reuse_(spec.take_switch("reuse", true)),
@@ -259,7 +261,7 @@ std::uint32_t MohexPlayer::select(std::uint32_t index, Rng& rng) const {
     const float* prior = tree_.prior.data();
     const float bias = bias_;
     if (selection_ == Selection::puct) {
-        const float factor = kPuct * std::sqrt(tree_.visits[index]);
+        const float factor = kPuct * std::sqrt(std::max(1.0F, tree_.visits[index]));
         return best_child(node, [=](std::uint32_t i) {
             const float n = visits[i];
             const float mean = n > 0.0F ? wins[i] / n : kFirstPlay;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ctime>
+#include <exception>
 #include <memory>
 #include <thread>
 
@@ -53,6 +54,21 @@ class PositionSolver {
   double others_cpu_ = 0;  // seconds of the threads beside the calling one
 };
 
+// What a thread's work threw, such as a lack of memory: it must reach the caller, not end the program.
+template <typename Work>
+std::exception_ptr caught(Work&& work) {
+  try {
+    work();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+inline void rethrow_first(const std::vector<std::exception_ptr>& failures) {
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+}
+
 inline double thread_cpu_seconds() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -67,9 +83,10 @@ typename Search<W>::Result PositionSolver<W>::search(const Position<W>& p, Colou
   std::vector<Result> results(team_.size());
   std::vector<double> cpu(team_.size());
   shared_.done = false;
+  std::vector<std::exception_ptr> failures(team_.size());
   const auto work = [&](size_t i) {
-    results[i] = team_[i]->solve(p, mover);
-    if (results[i].outcome != Outcome::kUnknown) shared_.done = true;
+    failures[i] = caught([&] { results[i] = team_[i]->solve(p, mover); });
+    if (failures[i] || results[i].outcome != Outcome::kUnknown) shared_.done = true;
   };
   {
     std::vector<std::jthread> others;
@@ -81,6 +98,7 @@ typename Search<W>::Result PositionSolver<W>::search(const Position<W>& p, Colou
     work(0);
   }
   shared_.done = false;
+  rethrow_first(failures);
   for (const double seconds : cpu) others_cpu_ += seconds;
   for (const Result& r : results)
     if (r.outcome != Outcome::kUnknown) return r;
@@ -208,6 +226,7 @@ void PositionSolver<W>::find_winning_move(const Position<W>& raw, const Position
   for (const bool search : {false, true})
     for (size_t i = 0; i < moves.size(); ++i) {
       if (!tries.test(moves[i].move)) continue;
+      if (team_[0]->interrupted()) return;
       Verdict<W> verdict;
       bool wins;
       if (search) {

@@ -59,10 +59,15 @@ class Batch {
   void solve(std::atomic<bool>& stop, const std::function<void()>& poll) {
     for (const std::vector<size_t>& wave : waves_) {
       std::atomic<size_t> next{0};
+      const int threads = static_cast<int>(std::min<size_t>(options_.threads, wave.size()));
+      std::vector<std::exception_ptr> failures(threads);
       std::vector<std::jthread> helpers;
-      for (int t = 1; t < options_.threads && static_cast<size_t>(t) < wave.size(); ++t)
-        helpers.emplace_back([&, t] { share(t, wave, next, {options_.limit_nodes, options_.limit_seconds, &stop, {}}); });
-      share(0, wave, next, {options_.limit_nodes, options_.limit_seconds, &stop, poll});
+      for (int t = 1; t < threads; ++t)
+        helpers.emplace_back([&, t] {
+          failures[t] = caught([&] { share(wave, next, {options_.limit_nodes, options_.limit_seconds, &stop, {}}); });
+          ++finished_;
+        });
+      failures[0] = caught([&] { share(wave, next, {options_.limit_nodes, options_.limit_seconds, &stop, poll}); });
       // The calling thread keeps looking for Ctrl-C while the others finish.
       while (poll && finished_.load() < helpers.size() && !stop) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -70,6 +75,7 @@ class Batch {
       }
       helpers.clear();
       finished_ = 0;
+      rethrow_first(failures);
     }
   }
 
@@ -81,7 +87,7 @@ class Batch {
     return s;
   }
 
-  void share(int thread, const std::vector<size_t>& wave, std::atomic<size_t>& next, const Budget& budget) {
+  void share(const std::vector<size_t>& wave, std::atomic<size_t>& next, const Budget& budget) {
     const int team = positions_.size() == 1 ? options_.threads : 1;
     PositionSolver<W> solver(positions_[0].size, options_, team);
     for (size_t at; (at = next.fetch_add(1)) < wave.size();) {
@@ -97,7 +103,6 @@ class Batch {
       }
       solutions_[i] = solver.solve(positions_[i], options_, budget, known);
     }
-    if (thread > 0) ++finished_;
   }
 
   const std::vector<SolvePosition>& positions_;
