@@ -20,7 +20,7 @@ MATCHES = {
     "rivals": (("uct:seconds=0.5", "resistance", "mohex-2011:seconds=0.5"), 162),
     "uct": (("mohex:seconds=0.5", "uct:seconds=0.5"), 162),
     "resistance": (("mohex:seconds=0.5", "resistance"), 162),
-    "mohex-2011": (("mohex:seconds=0.5", "mohex-2011:seconds=0.5"), 324),
+    "mohex-2011": (("mohex:seconds=0.5", "mohex-2011:seconds=0.5"), 162),
     # what the learned patterns add
     "patterns": (("mohex:playouts=1000", "mohex-2011:playouts=1000"), 162),
 }

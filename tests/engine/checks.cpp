@@ -5,6 +5,7 @@
 //   hexdata_checks widths                    every part of the engine on every board size
 //   hexdata_checks play SEED COUNT           COUNT random strings of bytes as play and undo (fuzz_board.cpp)
 //   hexdata_checks connections SEED COUNT    COUNT random sequences of stones played and taken back (undo.cpp)
+//   hexdata_checks boards SEED COUNT         the connections of COUNT random boards, 6x6 to 13x13 (undo.cpp)
 //   hexdata_checks table BYTES               fills a transposition table until it has to replace entries
 //
 // Prints what was counted, or draws the first position at fault, names the broken rule and exits with 1.
@@ -372,8 +373,9 @@ int main(int argc, char** argv) {
       std::printf("%d sizes\n", run_every_width());
     else if (command == "play" && argc == 4)
       play_and_undo(number(2), number(3), 0);
-    else if (command == "connections" && argc == 4) {
-      const UndoCounts c = check_connections_undo(number(2), number(3));
+    else if ((command == "connections" || command == "boards") && argc == 4) {
+      const UndoCounts c = command == "boards" ? check_connections_of_boards(number(2), number(3))
+                                               : check_connections_undo(number(2), number(3));
       const auto shown = [](uint64_t n) { return static_cast<unsigned long long>(n); };
       std::printf("%llu sequences, %llu plays, %llu undos, %llu compared, %llu proved\n", shown(c.sequences),
                   shown(c.plays), shown(c.undos), shown(c.compared), shown(c.proved));

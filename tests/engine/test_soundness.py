@@ -50,6 +50,13 @@ def test_connections_follow_stones_and_undo(sequences: int) -> None:
     assert min(counts["undos"], counts["compared"], counts["proved"]) > sequences
 
 
+@pytest.mark.parametrize("boards", [400, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_connections_of_larger_boards_hold(boards: int) -> None:
+    counts = checks.run("boards", 1, boards)
+    assert counts["sequences"] == boards
+    assert counts["proved"] > 50 * boards
+
+
 def test_every_part_on_every_board_size() -> None:
     assert checks.run("widths") == {"sizes": 18}
 

@@ -66,6 +66,22 @@ class Sequence {
     ++counts_.sequences;
   }
 
+  // The connections of a filled board with a tenth to six tenths of its cells taken, as a solver meets it.
+  void prove_board() {
+    const Colour colour = rng_() % 2 ? kWhite : kBlack;
+    const int stones = g_.cells * (1 + static_cast<int>(rng_() % 6)) / 10;
+    Position<W> p(g_);
+    for (int i = 0; i < stones; ++i) place_in_clump(p, i % 2 ? kWhite : kBlack);
+    Position<W> filled = p;
+    Fill<W> fill;
+    fill_in(g_, filled, g_.all, fill);
+    if (g_.joins(kBlack, filled.stones[kBlack]) || g_.joins(kWhite, filled.stones[kWhite])) filled = p;
+    find_captured(g_, filled, colour, captured_);
+    limited_.build(colour, filled.stones[colour], filled.stones[other(colour)], captured_, Connections<W>::Stop::kNever);
+    prove(filled, colour);
+    ++counts_.sequences;
+  }
+
  private:
   static constexpr ConnectionLimits kNoLimits{.limit_fulls = false, .limit_or = false, .edge_midpoints = true};
   using Captured = typename Connections<W>::CapturedBy;
@@ -139,6 +155,19 @@ class Sequence {
     });
   }
 
+  // A stone near others, mostly: in clumps stones capture most.
+  void place_in_clump(Position<W>& p, Colour colour) {
+    for (int tries = 0; tries < 10; ++tries) {
+      Position<W> next = p;
+      if (!place(next, colour)) return;
+      const Bits<W> added = next.stones[colour] - p.stones[colour];
+      if (tries == 9 || g_.grow(g_.grow(added)).intersects(p.occupied())) {
+        p = next;
+        return;
+      }
+    }
+  }
+
   const Geometry<W> g_;
   std::mt19937_64& rng_;
   UndoCounts& counts_;
@@ -147,6 +176,16 @@ class Sequence {
   brute::Game game_;
 };
 
+// Calls f<W>() with the number of words that a board needs.
+template <typename F>
+void with_words(int size, F&& f) {
+  switch (words_for_size(size)) {
+    case 1: return f.template operator()<1>();
+    case 2: return f.template operator()<2>();
+    default: return f.template operator()<3>();
+  }
+}
+
 }  // namespace
 
 UndoCounts check_connections_undo(uint64_t seed, uint64_t sequences) {
@@ -154,10 +193,17 @@ UndoCounts check_connections_undo(uint64_t seed, uint64_t sequences) {
   UndoCounts counts;
   while (counts.sequences < sequences) {
     const int size = 6 + static_cast<int>(counts.sequences % 6);
-    if (words_for_size(size) == 1)
-      Sequence<1>(size, rng, counts).run();
-    else
-      Sequence<2>(size, rng, counts).run();
+    with_words(size, [&]<int W>() { Sequence<W>(size, rng, counts).run(); });
+  }
+  return counts;
+}
+
+UndoCounts check_connections_of_boards(uint64_t seed, uint64_t boards) {
+  std::mt19937_64 rng(seed);
+  UndoCounts counts;
+  while (counts.sequences < boards) {
+    const int size = 6 + static_cast<int>(counts.sequences % 8);
+    with_words(size, [&]<int W>() { Sequence<W>(size, rng, counts).prove_board(); });
   }
   return counts;
 }

@@ -8,3 +8,5 @@ struct UndoCounts {
   uint64_t sequences = 0, plays = 0, undos = 0, compared = 0, proved = 0;
 };
 UndoCounts check_connections_undo(uint64_t seed, uint64_t sequences);
+// The connections of random boards from 6x6 to 13x13, those of up to twelve cells, against exhaustive play.
+UndoCounts check_connections_of_boards(uint64_t seed, uint64_t boards);

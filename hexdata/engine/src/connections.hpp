@@ -393,7 +393,7 @@ void Connections<W>::mark_processed(Pair& p) {
   p.processed_common = p.processed == 0 ? carrier : p.processed_common & carrier;
   processed_common_[size_t(p.x) * ends_ + p.y] = processed_common_[size_t(p.y) * ends_ + p.x] = p.processed_common;
   if (p.processed++) return;
-  for (const auto [a, b] : {std::pair{p.x, p.y}, std::pair{p.y, p.x}}) {
+  for (const auto& [a, b] : {std::pair{p.x, p.y}, std::pair{p.y, p.x}}) {
     if (b < first_edge_)
       linked_cells_[a].set(b);
     else
@@ -404,7 +404,7 @@ void Connections<W>::mark_processed(Pair& p) {
 template <int W>
 void Connections<W>::forget_processed(Pair& p) {
   p.processed = 0;
-  for (const auto [a, b] : {std::pair{p.x, p.y}, std::pair{p.y, p.x}}) {
+  for (const auto& [a, b] : {std::pair{p.x, p.y}, std::pair{p.y, p.x}}) {
     if (b < first_edge_)
       linked_cells_[a].reset(b);
     else
