@@ -130,7 +130,7 @@ def dask_cluster() -> Check:
     try:
         with (
             config.set(settings),
-            LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,  # type: ignore[no-untyped-call]
+            LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,  # type: ignore[no-untyped-call]
             Client(cluster, timeout="20s") as client,  # type: ignore[no-untyped-call]
         ):
             total = client.submit(sum, [1, 2]).result(timeout=20)
