@@ -258,8 +258,12 @@ def _packed(rows: pa.Table, name: str) -> NDArray[np.uint8]:
 
 def _minority_copies(train: pa.Table, won: pa.Table, size: int) -> pa.Table:
     """Every training row, and the half-turn of what the games say that the minority colour has won (hort-2019)."""
-    kept, _ = found_in(keys_of_rows(won), keys_of_rows(train))
-    both = pa.concat_tables([augment(train, size, (0,)), augment(won.filter(pa.array(kept)), size, (1,))])
+    kept, places = found_in(keys_of_rows(won), keys_of_rows(train))
+    won = won.filter(pa.array(kept))
+    # a proof is of the position, whichever games are counted
+    proved = train.column("proved").take(pa.array(places[kept]))
+    won = won.set_column(won.schema.get_field_index("proved"), won.schema.field("proved"), proved)
+    both = pa.concat_tables([augment(train, size, (0,)), augment(won, size, (1,))])
     return both.sort_by([("key", "ascending"), ("symmetry", "ascending")])
 
 

@@ -372,6 +372,20 @@ def test_games_of_the_colour_with_fewer_wins_are_turned(games_folder: Path, suit
     assert [(row["key"], row["symmetry"]) for row in copies] == sorted((row["key"], row["symmetry"]) for row in copies)
 
 
+def test_turned_games_keep_what_is_proved(games_folder: Path, suite: Path, tmp_path: Path) -> None:
+    """Their z counts games of one winner alone, which a proof must correct as it does in the row itself."""
+    build_examples(games_folder, tmp_path / "examples", ExamplesParams(prove_from_ply=6, prove_limit_nodes=100))
+    wanted = params(augment="minority")
+    build(games_folder, tmp_path / "examples", suite, tmp_path / "out", tmp_path / "more", wanted)
+    train = read_folder(tmp_path / "out", "dataset", "train-*.parquet").to_pylist()
+    proved = {row["key"]: row["proved"] for row in train}
+    turned = [row for row in read_folder(tmp_path / "more", "augmented").to_pylist() if row["symmetry"] == 1]
+    assert [row["proved"] for row in turned] == [proved[row["key"]] for row in turned]
+    assert {row["proved"] for row in turned} == {1, -1, None}
+    against = [row for row in turned if row["proved"] is not None and row["z_sum"] * row["proved"] < 0]
+    assert against, "no result is against its proof: the test shows little"
+
+
 class TestPlantedLeaks:
     """Each leak is planted in the files themselves, under a key that hides it, and found from the stones and games."""
 
