@@ -793,7 +793,8 @@ def import_command(
     _progress("")
     if as_json:
         counts = {"games": done.games, "twice": done.twice, "left_out": [str(error) for error in done.refused]}
-        print(json.dumps({"campaign": done.campaign, "size": done.size, **counts, "imported": done.sha256}))
+        told = {"campaign": done.campaign, "size": done.size, **counts, "imported": done.sha256}
+        print(json.dumps({**told, "replaced": done.replaced}))
         return
     for error in done.refused[:SHOWN_REFUSALS]:
         print(f"left out: {error}")
@@ -804,6 +805,11 @@ def import_command(
     print(
         f"  data/games/{done.campaign}/\n  params.yaml: campaigns.{done.campaign}, with the knobs of the nearest size"
     )
+    if done.replaced:
+        print(
+            f"{done.campaign} had other games before: orbits of a dataset that you released keep their sides only if "
+            f"`dataset.released` of campaigns.{done.campaign} names a copy of its folder"
+        )
     print(f"next: put {done.campaign} into `active` of params.yaml and run `make repro`")
 
 

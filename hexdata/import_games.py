@@ -206,7 +206,11 @@ def shard_key(imported: str, number: int) -> str:
 
 
 def shard_files(campaign: str, lines: dict[bytes, Line]) -> tuple[str, dict[str, bytes]]:
-    """The campaign's content hash and its files."""
+    """The campaign's content hash and its files.
+
+    The same games are the same bytes, so a game's shard moves when others join it, and with it what the split takes for
+    the first games of an orbit: only `dataset.released` keeps orbits on their sides then.
+    """
     rows = [_row(campaign, number // PER_SHARD, key, lines[key]) for number, key in enumerate(sorted(lines))]
     table = pa.Table.from_pylist(rows, schema=games_schema())
     imported = content_hash(table)
@@ -253,6 +257,8 @@ class Imported:
     twice: int
     refused: list[BadInput]
     sha256: str
+    replaced: bool
+    """Other games bore this name."""
 
 
 def import_games(
@@ -291,7 +297,8 @@ def import_games(
     changed = with_campaign(text, known, params, campaign, sizes[0], imported)
     write_folder(folder, files)
     write_whole(params, changed.encode())
-    return Imported(campaign, sizes[0], len(found.lines), found.twice, found.refused, imported)
+    replaced = campaign in known.campaigns and changed != text
+    return Imported(campaign, sizes[0], len(found.lines), found.twice, found.refused, imported, replaced)
 
 
 def with_campaign(text: str, known: Params, path: Path, name: str, size: int, imported: str) -> str:

@@ -27,8 +27,10 @@ from hexdata.import_games import (
 )
 from hexdata.params import ImportedGames, read_campaign, read_params
 from hexdata.records import folder_hash, metadata_of, read_folder, read_table
+from hexdata.split import build
 from hexdata.validate import validate
 from tests.flows.conftest import ROOT
+from tests.test_split import params, sides_in, write_suite
 
 Output = pytest.CaptureFixture[str]
 
@@ -297,6 +299,27 @@ def test_a_row_exported_to_sgf_is_imported_as_it_was(name: str, project: Path) -
     assert not isinstance(plain, BadInput)
     assert tuple(cell for _, cell in plain.moves) == line.moves
     assert plain.winner() == line.winner
+
+
+def test_a_grown_import_keeps_the_sides_of_what_was_released(
+    project: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More games sort older ones into other shards; with `released`, orbits stay where they were all the same."""
+    monkeypatch.setattr("hexdata.import_games.PER_SHARD", 40)
+    write_suite(project / "suite", [Position.after(5, [12, 6, 8])])
+    wanted = params(validation=0.3, test=0.3)
+    released = wanted.model_copy(update={"released": (str(project / "v1"),)})
+    said = []
+    for name, count, version in (("v1", 150, wanted), ("free", 300, wanted), ("v2", 300, released)):
+        (project / "games.sgf").write_text(write_games([finished(seed, 5) for seed in range(count)], "sgf"))
+        assert main(["import", "games.sgf", "--as", "others5"]) == 0
+        said.append(capsys.readouterr().out)
+        build(project / "data/games/others5", None, project / "suite", project / name, project / "more", version)
+    first, free, second = (sides_in(project / name) for name in ("v1", "free", "v2"))
+    assert len(second) > len(first)
+    assert any(free.get(key, side) != side for key, side in first.items()), "nothing would move: the test shows nothing"
+    assert {key: second[key] for key in first} == first
+    assert ["`dataset.released` of campaigns.others5" in text for text in said] == [False, True, False]
 
 
 def test_the_fuller_record_of_a_game_is_kept_whatever_the_order(project: Path) -> None:
