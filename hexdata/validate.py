@@ -21,6 +21,8 @@ from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, ro
 AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
 """Rows of a suite that are proved again, at most a second; `hexdata audit` takes as many as are asked for."""
 
+ENDS = ("chain", "proof", "resign")
+
 MOST_PER_RULE = 5
 """Problems named per file and rule: one broken rule often breaks on every row."""
 
@@ -161,6 +163,12 @@ def _games(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
         for row in wrong.tolist():
             yield row, "per_move", f"{name} has not one entry per move"
     winners, visits = table.column("winner").to_pylist(), table.column("visits").to_pylist()
+    endings = table.column("ended_by").to_pylist()
+    for row, (winner, ended_by) in enumerate(zip(winners, endings, strict=True)):
+        if winner not in ("black", "white"):
+            yield row, "winner", f"winner {winner!r}, expected black or white"
+        if ended_by not in ENDS:
+            yield row, "ended_by", f"ended by {ended_by!r}, expected {', '.join(ENDS)}"
     openings = table.column("opening_length").to_pylist()
     ids = table.column("game_id").to_pylist()
     seen_ids: dict[bytes, int] = {}
@@ -173,9 +181,11 @@ def _games(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
         except ValueError as error:
             yield row, "legal", str(error)
             continue
-        expected = ("black", "white", None)[int(replayed["winner"][0])]
-        if winners[row] != expected and table.column("ended_by")[row].as_py() == "chain":
-            yield row, "winner", f"winner {winners[row]}, but the stones say {expected}"
+        joined = ("black", "white", None)[int(replayed["winner"][0])]
+        if joined and winners[row] != joined:
+            yield row, "winner", f"winner {winners[row]}, but the stones say {joined}"
+        if not joined and endings[row] == "chain":
+            yield row, "winner", f"{winners[row]} is said to win by a chain, but nobody has joined two sides"
         if openings[row] > len(game):
             yield row, "opening_length", f"{openings[row]} opening stones in {len(game)} moves"
         for ply, seen in enumerate(visits[row][: len(game)]):

@@ -67,6 +67,9 @@ FAULTS: list[tuple[str, str, int, Callable[[list[Row]], None]]] = [
     ("games", "legal", 3, lambda rows: rows[3]["moves"].__setitem__(0, 25)),
     ("games", "winner", 3, lambda rows: rows[3].update(winner="white" if rows[3]["winner"] == "black" else "black")),
     ("games", "winner", 3, lambda rows: (rows[3]["moves"].pop(), [rows[3][n].pop() for n in PER_MOVE])),
+    ("games", "winner", 3, lambda rows: rows[3].update(winner="nobody")),
+    ("games", "winner", 3, lambda rows: rows[3].update(loser_resigned(rows[3]))),
+    ("games", "ended_by", 3, lambda rows: rows[3].update(ended_by="time")),
     ("games", "per_move", 3, lambda rows: rows[3]["budget"].pop()),
     ("games", "per_move", 3, lambda rows: rows[3]["sampled"].append(True)),
     ("games", "visits", 3, lambda rows: rows[3]["visits"][5]["cells"].__setitem__(0, rows[3]["moves"][0])),
@@ -127,6 +130,11 @@ def prove_wrong(rows: list[Row], number: int) -> None:
 
 def labels_turned(row: Row) -> Row:
     return {"winning_moves": row["losing_moves"], "losing_moves": row["winning_moves"], "value": 1}
+
+
+def loser_resigned(row: Row) -> Row:
+    """Said to be won by resignation by the side that has been joined against."""
+    return {"winner": "white" if row["winner"] == "black" else "black", "ended_by": "resign"}
 
 
 PER_MOVE = ("budget", "root_value", "visits", "sampled")
