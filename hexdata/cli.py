@@ -718,8 +718,8 @@ def _terminal_width() -> int:
 @app.command(
     short_help="Check that artifacts are what they must be.",
     epilog="\b\nExamples:\n"
-    "  hexdata validate data/dataset/hex6\n"
-    "  hexdata validate data/games/hex6 data/suites/hex6 --json",
+    "  hexdata validate data/release/hex6\n"
+    "  hexdata validate data/games/hex6 data/suites/hex6 data/dataset/hex6 --json",
 )
 def validate(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Parquet files, or folders of them.")],
@@ -727,24 +727,29 @@ def validate(
 ) -> int:
     """Check that artifacts are what they must be: schemas, rules of Hex, hashes, no leaks.
 
+    What must hold between files is checked over all paths at once, within a campaign or a release: name games, suites
+    and datasets together, or a folder above them. What could not be checked is told.
+
     Exit code 1 if there is any problem, 2 if a path cannot be read.
     """
     from hexdata.validate import validate as check
 
-    reports = [check(path) for path in paths]
-    problems = [problem for report in reports for problem in report.problems]
-    files, rows = sum(report.files for report in reports), sum(report.rows for report in reports)
+    report = check(*paths)
+    problems, files, rows = report.problems, report.files, report.rows
     if as_json:
         listed = [
             {"file": str(problem.file), "row": problem.row, "rule": problem.rule, "message": problem.message}
             for problem in problems
         ]
-        print(json.dumps({"ok": not problems, "files": files, "rows": rows, "problems": listed}))
+        verdict = {"ok": not problems, "files": files, "rows": rows, "problems": listed}
+        print(json.dumps({**verdict, "not_checked": report.notes}))
         return 1 if problems else 0
     colour = wants_colour(sys.stdout)
     for problem in problems:
         where = f"{problem.file}" if problem.row is None else f"{problem.file}: row {problem.row}"
         print(f"{where}: {paint(problem.rule, 'fail', colour)}: {problem.message}")
+    for note in report.notes:
+        print(paint(note, "dim", colour))
     verdict = paint(f"{len(problems)} problems", "fail", colour) if problems else paint("no problems", "ok", colour)
     print(f"{verdict} in {files:,} files, {rows:,} rows")
     return 1 if problems else 0

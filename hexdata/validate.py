@@ -1,10 +1,14 @@
-"""What must hold of every artifact: `validate(path)` names each breach in a file or folder by file, row and rule."""
+"""What must hold of every artifact: `validate(path, …)` names each breach in files and folders by file, row and rule.
+
+What must hold between files is checked within a campaign or release, over all paths at once; what could not be checked
+because its other half is elsewhere is told too."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +44,8 @@ class Report:
     files: int = 0
     rows: int = 0
     problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was not checked, and why: no problem, but no proof of the contrary either."""
 
 
 @dataclass(frozen=True)
@@ -61,23 +67,72 @@ class Sound:
     notes: dict[str, object]
     keys: NDArray[np.bytes_]
     """No keys for games and openings."""
+    home: str
+    """Its campaign or release."""
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
 
 
-def validate(path: Path) -> Report:
-    """Check one Parquet file, or every one below a folder and what must hold between them."""
-    if not path.exists():
-        raise BadFile(f"{path}: no such file or folder")
+@dataclass(frozen=True)
+class Everything:
+    """The sound files of all paths, what was found of them, and where to tell what cannot be checked."""
+
+    sound: list[Sound]
+    notes: list[str]
+
+    def folders(self, *kinds: str) -> dict[Path, list[Sound]]:
+        found: dict[Path, list[Sound]] = {}
+        for file in self.sound:
+            if file.kind in kinds:
+                found.setdefault(file.folder, []).append(file)
+        return found
+
+    def beside(self, home: str, kind: str) -> list[Sound]:
+        """The files of a kind of the same campaign or release."""
+        return [file for file in self.sound if file.kind == kind and file.home == home]
+
+
+KINDS_OF_FOLDERS = ("games", "examples", "dataset", "augmented", "suites", "openings")
+
+
+def homes(files: Sequence[Path]) -> dict[Path, str]:
+    """The campaign (data/KIND/CAMPAIGN/…) or release (RELEASE/data/KIND/…) of each file, by where it lies.
+
+    Positions of one campaign's suite may well be in another's train. What lies elsewhere belongs together, and to the
+    campaign or release if there is only one.
+    """
+    found = {}
+    for file in files:
+        folder = Path(os.path.abspath(file)).parent
+        if folder.parent.name in KINDS_OF_FOLDERS:
+            found[file] = f"{folder.parent.parent}/*/{folder.name}"
+        else:
+            found[file] = str(folder.parent) if folder.name in KINDS_OF_FOLDERS else ""
+    known = set(found.values()) - {""}
+    return {file: home or (min(known) if len(known) == 1 else "") for file, home in found.items()}
+
+
+def validate(*paths: Path) -> Report:
+    """Check Parquet files, every one below folders, and what must hold between all of them."""
     report = Report()
-    paths = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-    if not paths:
-        raise BadFile(f"{path}: no Parquet files here")
+    named: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists():
+            raise BadFile(f"{path}: no such file or folder")
+        below = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+        if not below:
+            raise BadFile(f"{path}: no Parquet files here")
+        named |= dict.fromkeys(below)
+    home_of = homes(list(named))
     sound: list[Sound] = []
-    for file in paths:
+    for file in named:
         report.files += 1
         try:
             table = read_table(file)
         except BadFile as error:
-            if file == path:
+            if file in paths:
                 raise
             report.problems.append(Problem(str(file), None, "readable", str(error)))
             continue
@@ -87,12 +142,15 @@ def validate(path: Path) -> Report:
         if all(problem.rule == "rows_sha256" for problem in found):
             notes = metadata_of(table)
             keys = keys_of_rows(table) if "key" in table.column_names else np.zeros(0, "S16")
-            sound.append(Sound(file, str(notes["kind"]), notes, keys))
-    if path.is_dir():
-        for check in (_sets, _order, _leaks, _counts):
-            report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in check(sound)]
-        for sums in sorted(path.rglob("SHA256SUMS")):
-            report.problems += _checksums(sums)
+            sound.append(Sound(file, str(notes["kind"]), notes, keys, home_of[file]))
+    everything = Everything(sound, report.notes)
+    for check in (_order, _leaks, _counts):
+        report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in check(everything)]
+    folders = [path for path in paths if path.is_dir()]
+    if folders:
+        report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in _sets(everything)]
+    for sums in sorted({sums for folder in folders for sums in folder.rglob("SHA256SUMS")}):
+        report.problems += _checksums(sums)
     return report
 
 
@@ -335,9 +393,9 @@ _CHECKS: dict[str, Callable[[pa.Table, int], Iterator[tuple[int | None, str, str
 Place = tuple[Path, int | None, str, str]
 
 
-def _sets(sound: list[Sound]) -> Iterator[Place]:
+def _sets(everything: Everything) -> Iterator[Place]:
     """Files that are numbered `-00001-of-00003` are all there, and a dataset's file lies on the side that it names."""
-    for file in sound:
+    for file in everything.sound:
         match = re.fullmatch(r"(.+)-(\d{5})-of-(\d{5})\.parquet", file.path.name)
         if file.kind == "dataset" and match and match[1] != file.notes.get("split"):
             yield file.path, None, "split", f"a file of {match[1]} that was written as {file.notes.get('split')}"
@@ -348,10 +406,10 @@ def _sets(sound: list[Sound]) -> Iterator[Place]:
                     yield file.path.parent / name, None, "files", f"missing from the set of {int(match[3])} files"
 
 
-def _order(sound: list[Sound]) -> Iterator[Place]:
+def _order(everything: Everything) -> Iterator[Place]:
     """Keys ascend from file to file of a set, too."""
     last: dict[tuple[Path, str], bytes] = {}
-    for file in sound:
+    for file in everything.sound:
         if file.kind not in ("examples", "dataset") or not len(file.keys):
             continue
         place = (file.path.parent, file.path.name.split("-")[0])
@@ -360,23 +418,26 @@ def _order(sound: list[Sound]) -> Iterator[Place]:
         last[place] = file.keys[-1]
 
 
-def _leaks(sound: list[Sound]) -> Iterator[Place]:
-    """No orbit on two sides of a dataset, no position of a suite in what is learned from."""
-    suites = [file.keys for file in sound if file.kind == "suite"]
-    in_suites = np.sort(np.concatenate(suites)) if suites else np.zeros(0, "S16")
-    sides: dict[tuple[Path, str], list[Sound]] = {}
-    for file in sound:
-        if file.kind == "dataset":
-            sides.setdefault((file.path.parent, str(file.notes.get("split"))), []).append(file)
-    for (folder, side), files in sides.items():
+def _leaks(everything: Everything) -> Iterator[Place]:
+    """No orbit on two sides of a dataset, no position of its campaign's suite in what is learned from."""
+    for folder, files in everything.folders("dataset").items():
+        suites = everything.beside(files[0].home, "suite")
+        if not suites:
+            everything.notes.append(
+                f"{folder}: not compared with a suite: none of the same campaign is among the paths"
+            )
+        in_suites = _keys_in_order(suites)
+        sides: dict[str, list[Sound]] = {}
         for file in files:
-            for other, others in ((o, o_files) for (o_folder, o), o_files in sides.items() if o_folder == folder):
-                if side < other:
-                    there, _ = found_in(file.keys, np.sort(np.concatenate([f.keys for f in others])))
-                    rows = np.flatnonzero(there)
-                    if len(rows):
-                        text = f"{len(rows)} orbits of {side} stand in {other} as well, from this row on"
-                        yield file.path, int(rows[0]), "leak", text
+            sides.setdefault(str(file.notes.get("split")), []).append(file)
+        keys = {side: _keys_in_order(of_side) for side, of_side in sides.items()}
+        for file in files:
+            side = str(file.notes.get("split"))
+            for other in sorted(other for other in sides if side < other):
+                rows = np.flatnonzero(found_in(file.keys, keys[other])[0])
+                if len(rows):
+                    text = f"{len(rows)} orbits of {side} stand in {other} as well, from this row on"
+                    yield file.path, int(rows[0]), "leak", text
             if side in ("train", "validation"):
                 rows = np.flatnonzero(found_in(file.keys, in_suites)[0])
                 if len(rows):
@@ -384,25 +445,30 @@ def _leaks(sound: list[Sound]) -> Iterator[Place]:
                     yield file.path, int(rows[0]), "leak", text
 
 
-def _counts(sound: list[Sound]) -> Iterator[Place]:
+def _keys_in_order(files: Sequence[Sound]) -> NDArray[np.bytes_]:
+    return np.sort(np.concatenate([np.zeros(0, "S16"), *(file.keys for file in files)]))
+
+
+def _counts(everything: Everything) -> Iterator[Place]:
     """Rows are the sums over the games that their notes name, where these games are at hand."""
-    shards: dict[Path, list[str]] = {}
-    for file in sound:
-        if file.kind == "games":
-            shards.setdefault(file.path.parent, []).append(str(file.notes.get("rows_sha256")))
-    tables: dict[Path, list[Sound]] = {}
-    for file in sound:
-        if file.kind in ("examples", "dataset"):
-            tables.setdefault(file.path.parent, []).append(file)
-    for files in tables.values():
+    shards = everything.folders("games")
+    for folder, files in everything.folders("examples", "dataset").items():
         wanted = files[0].notes.get("games_rows_sha256")
         if not isinstance(wanted, dict):
+            everything.notes.append(f"{folder}: not counted again: its files do not say which games they are made from")
             continue
         hashes = sorted(map(str, wanted.values()))
-        games = next((folder for folder, found in shards.items() if sorted(found) == hashes), None)
-        if games is not None:
-            breaches = recount([file.path for file in files], games)
-            yield from _few_places((b.path, b.row, "counts", b.message) for b in breaches)
+        made_from = (games for games, found in shards.items() if sorted(map(_rows_sha256, found)) == hashes)
+        games = next(made_from, None)
+        if games is None:
+            everything.notes.append(f"{folder}: not counted again: its games are not among the paths")
+            continue
+        breaches = recount([file.path for file in files], games)
+        yield from _few_places((b.path, b.row, "counts", b.message) for b in breaches)
+
+
+def _rows_sha256(file: Sound) -> str:
+    return str(file.notes.get("rows_sha256"))
 
 
 def _few_places(found: Iterator[Place]) -> Iterator[Place]:

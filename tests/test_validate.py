@@ -254,6 +254,51 @@ class TestFolders:
         assert ("dataset/train-00001-of-00003.parquet", 0, "sorted") in self.found(built)
 
 
+class TestPaths:
+    """Several paths are one set of files, and a campaign's files are compared with its own alone."""
+
+    @pytest.fixture
+    def data(self, campaign: Path, tmp_path: Path) -> Path:
+        """Two campaigns as `make repro` lays them out; a position of hex5's train is in the suite of other5."""
+        for kind in ("games", "examples", "dataset", "suites"):
+            shutil.copytree(campaign / kind, tmp_path / "data" / kind / "hex5")
+        train = tmp_path / "data" / "dataset" / "hex5" / "train-00000-of-00003.parquet"
+        row = read_table(train).slice(4, 1).to_pylist()[0]
+        position = Position(5, unpack(row["black"]), unpack(row["white"]), row["to_move"])
+        labels = label([position], limit_nodes=100_000, all_moves=True)
+        table = suite_table([position], [row["key"]], labels, "random")
+        write(tmp_path / "data" / "suites" / "other5" / "suite.parquet", "suite", table)
+        return tmp_path / "data"
+
+    def test_a_suite_of_another_campaign_is_none_of_its_business(self, data: Path) -> None:
+        assert validate(data).problems == []
+        assert validate(data).notes == []
+
+    def test_a_dataset_and_its_suite_named_apart_are_compared(
+        self, data: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shutil.copy(data / "suites" / "other5" / "suite.parquet", data / "suites" / "hex5")
+        dataset, suite = Path("dataset/hex5"), Path("suites/hex5")
+        monkeypatch.chdir(data)
+        train = str(dataset / "train-00000-of-00003.parquet")
+        assert [(p.file, p.row, p.rule) for p in validate(dataset, suite).problems] == [(train, 4, "leak")]
+        assert validate(dataset, suite).problems == validate(dataset, suite / "suite.parquet", dataset).problems
+        elsewhere = shutil.copytree(suite, data.parent / "downloads" / "proved")
+        assert [p.rule for p in validate(dataset, elsewhere).problems] == ["leak"]
+
+    def test_what_cannot_be_compared_is_told(self, data: Path) -> None:
+        dataset = data / "dataset" / "hex5"
+        found = validate(dataset)
+        assert found.problems == []
+        assert found.notes == [
+            f"{dataset}: not compared with a suite: none of the same campaign is among the paths",
+            f"{dataset}: not counted again: its games are not among the paths",
+        ]
+        assert len(validate(dataset, data / "suites" / "other5").notes) == 2
+        assert validate(dataset, data / "suites" / "hex5", data / "games" / "hex5").notes == []
+        assert validate(data / "games").notes == validate(data / "suites").notes == []
+
+
 def more_visits(row: Row) -> None:
     row["policy_visits"][0] += 1
 
