@@ -66,7 +66,7 @@ class Sound:
     kind: str
     notes: dict[str, object]
     keys: NDArray[np.bytes_]
-    """No keys for games and openings."""
+    """Ids of games; none for openings."""
     home: str
     """Its campaign or release."""
 
@@ -141,10 +141,11 @@ def validate(*paths: Path) -> Report:
         report.problems += found
         if all(problem.rule == "rows_sha256" for problem in found):
             notes = metadata_of(table)
-            keys = keys_of_rows(table) if "key" in table.column_names else np.zeros(0, "S16")
+            names = [name for name in ("key", "game_id") if name in table.column_names]
+            keys = keys_of_rows(table, names[0]) if names else np.zeros(0, "S16")
             sound.append(Sound(file, str(notes["kind"]), notes, keys, home_of[file]))
     everything = Everything(sound, report.notes)
-    for check in (_order, _leaks, _counts):
+    for check in (_order, _ids, _leaks, _counts):
         report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in check(everything)]
     folders = [path for path in paths if path.is_dir()]
     if folders:
@@ -418,6 +419,16 @@ def _order(everything: Everything) -> Iterator[Place]:
         last[place] = file.keys[-1]
 
 
+def _ids(everything: Everything) -> Iterator[Place]:
+    """No game twice in a folder."""
+    for files in everything.folders("games").values():
+        before = files[0].keys
+        for file in files[1:]:
+            for row in np.flatnonzero(found_in(file.keys, np.sort(before))[0]).tolist()[:MOST_PER_RULE]:
+                yield file.path, row, "unique", "its game_id is that of a game in another file of the folder"
+            before = np.concatenate([before, file.keys])
+
+
 def _leaks(everything: Everything) -> Iterator[Place]:
     """No orbit on two sides of a dataset, no position of its campaign's suite in what is learned from."""
     for folder, files in everything.folders("dataset").items():
@@ -461,10 +472,21 @@ def _counts(everything: Everything) -> Iterator[Place]:
         made_from = (games for games, found in shards.items() if sorted(map(_rows_sha256, found)) == hashes)
         games = next(made_from, None)
         if games is None:
-            everything.notes.append(f"{folder}: not counted again: its games are not among the paths")
+            if beside := everything.beside(files[0].home, "games"):
+                yield folder, None, "counts", _other_games(wanted, beside)
+            else:
+                everything.notes.append(f"{folder}: not counted again: its games are not among the paths")
             continue
         breaches = recount([file.path for file in files], games)
         yield from _few_places((b.path, b.row, "counts", b.message) for b in breaches)
+
+
+def _other_games(wanted: dict[str, object], here: Sequence[Sound]) -> str:
+    found = set(map(_rows_sha256, here))
+    gone = sorted(name for name, rows in wanted.items() if rows not in found)
+    more = len(found - set(map(str, wanted.values())))
+    lost = f"{len(gone)} missing or changed ({gone[0]})" if gone else "none missing"
+    return f"made from other games than those here: {lost}, {more} others"
 
 
 def _rows_sha256(file: Sound) -> str:

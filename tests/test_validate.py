@@ -16,7 +16,7 @@ from hexdata.label import keys_of, label, openings_table, suite_table
 from hexdata.params import DatasetParams
 from hexdata.records import BadFile, metadata_of, read_table, schema_for, table_bytes, write_whole
 from hexdata.split import build
-from hexdata.validate import validate
+from hexdata.validate import Report, validate
 
 Row = dict[str, Any]
 
@@ -218,6 +218,26 @@ class TestFolders:
             ("examples/examples-00000-of-00001.parquet", 5, "counts"),
             (train, 7, "counts"),
         }
+
+    def test_tables_of_other_games_than_those_that_are_here(self, built: Path) -> None:
+        def gone(report: Report) -> list[tuple[str, str]]:
+            return [(p.rule, p.message) for p in report.problems]
+
+        shard = built / "games" / "games-00001.parquet"
+        content = shard.read_bytes()
+        shard.unlink()
+        text = "made from other games than those here: 1 missing or changed (games-00001.parquet), {} others"
+        assert gone(validate(built)) == [("counts", text.format(0))] * 2
+        shard.write_bytes(content)
+        self.change(shard, lambda rows: rows[3].update(seed=rows[3]["seed"] + 1))
+        found = validate(built)
+        assert gone(found) == [("counts", text.format(1))] * 2
+        assert {p.file for p in found.problems} == {str(built / "examples"), str(built / "dataset")}
+
+    def test_a_game_in_two_files(self, built: Path) -> None:
+        row = read_table(built / "games" / "games-00000.parquet").slice(5, 1).to_pylist()[0]
+        self.change(built / "games" / "games-00002.parquet", lambda rows: rows.append(row))
+        assert ("games/games-00002.parquet", 40, "unique") in self.found(built)
 
     def test_an_orbit_on_two_sides(self, built: Path) -> None:
         row = read_table(built / "dataset" / "train-00000-of-00003.parquet").slice(9, 1).to_pylist()[0]
