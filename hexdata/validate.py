@@ -25,6 +25,8 @@ from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, ro
 AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
 """Rows of a suite that are proved again, at most a second; `hexdata audit` takes as many as are asked for."""
 
+NUMBERED = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})\.parquet")
+SIDES = ("train", "validation", "test")
 ENDS = ("chain", "proof", "resign")
 
 MOST_PER_RULE = 5
@@ -148,8 +150,9 @@ def validate(*paths: Path) -> Report:
     for check in (_order, _ids, _leaks, _counts):
         report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in check(everything)]
     folders = [path for path in paths if path.is_dir()]
-    if folders:
-        report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in _sets(everything)]
+    whole = [file for file in named if any(file.is_relative_to(folder) for folder in folders)]
+    for found_in_names in (_sets(whole), _sides(everything, whole)):
+        report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in found_in_names]
     for sums in sorted({sums for folder in folders for sums in folder.rglob("SHA256SUMS")}):
         report.problems += _checksums(sums)
     return report
@@ -394,17 +397,33 @@ _CHECKS: dict[str, Callable[[pa.Table, int], Iterator[tuple[int | None, str, str
 Place = tuple[Path, int | None, str, str]
 
 
-def _sets(everything: Everything) -> Iterator[Place]:
-    """Files that are numbered `-00001-of-00003` are all there, and a dataset's file lies on the side that it names."""
-    for file in everything.sound:
-        match = re.fullmatch(r"(.+)-(\d{5})-of-(\d{5})\.parquet", file.path.name)
-        if file.kind == "dataset" and match and match[1] != file.notes.get("split"):
-            yield file.path, None, "split", f"a file of {match[1]} that was written as {file.notes.get('split')}"
-        if match and match[2] == "00000":
-            for number in range(int(match[3])):
-                name = f"{match[1]}-{number:05d}-of-{match[3]}.parquet"
-                if not (file.path.parent / name).is_file():
-                    yield file.path.parent / name, None, "files", f"missing from the set of {int(match[3])} files"
+def _sets(files: Sequence[Path]) -> Iterator[Place]:
+    """Files that are numbered `-00001-of-00003` are all there, whichever of them are, and of one set."""
+    totals: dict[tuple[Path, str], set[int]] = {}
+    for file in files:
+        if match := NUMBERED.fullmatch(file.name):
+            totals.setdefault((file.parent, match[1]), set()).add(int(match[3]))
+    for (folder, stem), found in totals.items():
+        if len(found) > 1:
+            yield folder, None, "files", f"files of {stem} from sets of {' and '.join(map(str, sorted(found)))} files"
+        for total in sorted(found):
+            for number in range(total):
+                name = f"{stem}-{number:05d}-of-{total:05d}.parquet"
+                if not (folder / name).is_file():
+                    yield folder / name, None, "files", f"missing from the set of {total} files"
+
+
+def _sides(everything: Everything, whole: Sequence[Path]) -> Iterator[Place]:
+    """A dataset's file lies on the side that it names, and a folder has all three sides."""
+    for folder, files in everything.folders("dataset").items():
+        for file in files:
+            match = NUMBERED.fullmatch(file.path.name)
+            if match and match[1] != file.notes.get("split"):
+                yield file.path, None, "split", f"a file of {match[1]} that was written as {file.notes.get('split')}"
+        names = [path.name for path in whole if path.parent == folder]
+        for side in SIDES:
+            if names and not any(name.startswith(f"{side}-") for name in names):
+                yield folder, None, "files", f"no files of {side}: a dataset has all of {', '.join(SIDES)}"
 
 
 def _order(everything: Everything) -> Iterator[Place]:

@@ -263,8 +263,30 @@ class TestFolders:
         (built / "dataset" / "train-00001-of-00003.parquet").unlink()
         assert self.found(built) == {("dataset/train-00001-of-00003.parquet", None, "files")}
         dataset = built / "dataset"
+        kept = (dataset / "train-00000-of-00003.parquet").read_bytes()
+        (dataset / "train-00000-of-00003.parquet").unlink()
+        lost = {(f"dataset/train-0000{n}-of-00003.parquet", None, "files") for n in (0, 1)}
+        assert self.found(built) == lost, "the first of a set is missed as the others are"
+        (dataset / "train-00000-of-00003.parquet").write_bytes(kept)
         shutil.copy(dataset / "validation-00000-of-00001.parquet", dataset / "train-00001-of-00003.parquet")
         assert ("dataset/train-00001-of-00003.parquet", None, "split") in self.found(built)
+
+    @pytest.mark.parametrize("side", ["train", "validation", "test"])
+    def test_a_missing_side(self, built: Path, side: str) -> None:
+        for path in (built / "dataset").glob(f"{side}-*"):
+            path.unlink()
+        assert self.found(built) == {("dataset", None, "files")}
+
+    def test_files_of_two_sets(self, built: Path) -> None:
+        test = built / "dataset" / "test-00000-of-00001.parquet"
+        test.rename(test.with_name("test-00001-of-00002.parquet"))
+        (built / "examples" / "examples-00000-of-00001.parquet").rename(
+            built / "examples" / "examples-00000-of-00002.parquet"
+        )
+        lost = {"dataset/test-00000-of-00002.parquet", "examples/examples-00001-of-00002.parquet"}
+        assert self.found(built) == {(path, None, "files") for path in lost}
+        shutil.copy(built / "dataset" / "test-00001-of-00002.parquet", test)
+        assert ("dataset", None, "files") in self.found(built)
 
     def test_files_in_the_wrong_order(self, built: Path) -> None:
         one, two = (built / "dataset" / f"train-0000{n}-of-00003.parquet" for n in (0, 1))
