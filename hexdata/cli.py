@@ -741,8 +741,8 @@ def validate(
             {"file": str(problem.file), "row": problem.row, "rule": problem.rule, "message": problem.message}
             for problem in problems
         ]
-        verdict = {"ok": not problems, "files": files, "rows": rows, "problems": listed}
-        print(json.dumps({**verdict, "not_checked": report.notes}))
+        counts = {"files": files, "rows": rows}
+        print(json.dumps({"ok": not problems, **counts, "problems": listed, "not_checked": report.notes}))
         return 1 if problems else 0
     colour = wants_colour(sys.stdout)
     for problem in problems:

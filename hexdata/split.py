@@ -181,17 +181,9 @@ def split(
         records, rows = left, fold(left)
         _count(counts, step, rows)
 
-    def keep(step: str, mask: NDArray[np.bool_]) -> None:
-        nonlocal rows
-        rows = rows.filter(pa.array(mask))
+    for step, left_rows in narrowed(rows, records.size, params, suite, context.released):
+        rows = left_rows
         _count(counts, step, rows)
-
-    if params.split == "games":
-        keep("split", _owned(rows, context.released))
-        in_suite, _ = found_in(keys_of_rows(rows), suite)
-        keep("suite", ~in_suite | (rows.column("side").to_numpy() == TEST))
-    for step, mask in _row_filters(records.size, params.filters):
-        keep(step, mask(rows))
     proved = context.proved.of(keys_of_rows(rows), 0)
     column = pa.array(proved, pa.int8(), mask=proved == 0)
     rows = rows.set_column(rows.schema.get_field_index("proved"), rows.schema.field("proved"), column)
@@ -205,6 +197,21 @@ def split(
     else:
         tables[COPIES] = augment(tables["train"], records.size, AUGMENTATIONS[params.augment])
     return Parts(tables, counts)
+
+
+def narrowed(
+    rows: pa.Table, size: int, params: DatasetParams, suite: NDArray[np.bytes_], released: Known
+) -> Iterator[tuple[str, pa.Table]]:
+    """The folded rows after each step that looks at whole orbits, by name."""
+    if params.split == "games":
+        rows = rows.filter(pa.array(_owned(rows, released)))
+        yield "split", rows
+        in_suite, _ = found_in(keys_of_rows(rows), suite)
+        rows = rows.filter(pa.array(~in_suite | (rows.column("side").to_numpy() == TEST)))
+        yield "suite", rows
+    for step, mask in _row_filters(size, params.filters):
+        rows = rows.filter(pa.array(mask(rows)))
+        yield step, rows
 
 
 def _count(counts: dict[tuple[str, str, int, str], list[int]], step: str, rows: pa.Table) -> None:

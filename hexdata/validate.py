@@ -20,6 +20,7 @@ from hexdata import audit, engine
 from hexdata.board import MAX_SIZE, MIN_SIZE, packed_width
 from hexdata.dedup import found_in, keys_of_rows
 from hexdata.leaks import recount
+from hexdata.params import DatasetParams
 from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, rows_hash, schema_for
 
 AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
@@ -83,6 +84,8 @@ class Everything:
 
     sound: list[Sound]
     notes: list[str]
+    whole: set[Path]
+    """Folders without a file that is missing, damaged or not among the paths."""
 
     def folders(self, *kinds: str) -> dict[Path, list[Sound]]:
         found: dict[Path, list[Sound]] = {}
@@ -146,13 +149,15 @@ def validate(*paths: Path) -> Report:
             names = [name for name in ("key", "game_id") if name in table.column_names]
             keys = keys_of_rows(table, names[0]) if names else np.zeros(0, "S16")
             sound.append(Sound(file, str(notes["kind"]), notes, keys, home_of[file]))
-    everything = Everything(sound, report.notes)
-    for check in (_order, _ids, _leaks, _counts):
-        report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in check(everything)]
     folders = [path for path in paths if path.is_dir()]
-    whole = [file for file in named if any(file.is_relative_to(folder) for folder in folders)]
-    for found_in_names in (_sets(whole), _sides(everything, whole)):
-        report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in found_in_names]
+    below_folders = [file for file in named if any(file.is_relative_to(folder) for folder in folders)]
+    everything = Everything(sound, report.notes, {file.parent for file in below_folders})
+    everything.whole.difference_update(file.parent for file in set(named) - {file.path for file in sound})
+    places = [*_sets(below_folders), *_sides(everything, below_folders)]
+    everything.whole.difference_update(place if place.is_dir() else place.parent for place, *_ in places)
+    for check in (_order, _ids, _leaks, _counts):
+        places += check(everything)
+    report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in places]
     for sums in sorted({sums for folder in folders for sums in folder.rglob("SHA256SUMS")}):
         report.problems += _checksums(sums)
     return report
@@ -496,8 +501,24 @@ def _counts(everything: Everything) -> Iterator[Place]:
             else:
                 everything.notes.append(f"{folder}: not counted again: its games are not among the paths")
             continue
-        breaches = recount([file.path for file in files], games)
+        suites = everything.beside(files[0].home, "suite")
+        whole = folder in everything.whole
+        if whole and (reason := _cannot_tell_what_is_due(files[0], suites)):
+            everything.notes.append(f"{folder}: rows that are missing were not looked for: {reason}")
+            whole = False
+        breaches = recount([file.path for file in files], games, whole=whole, suite=_keys_in_order(suites))
         yield from _few_places((b.path, b.row, "counts", b.message) for b in breaches)
+
+
+def _cannot_tell_what_is_due(file: Sound, suites: Sequence[Sound]) -> str | None:
+    """Why one cannot know which rows a dataset should have."""
+    if file.kind != "dataset":
+        return None
+    params = DatasetParams.model_validate(file.notes["dataset"])
+    if params.split == "games" and not suites:
+        return "its suite is not among the paths"
+    away = next((folder for folder in params.released if not any(Path(folder).glob("train-*.parquet"))), None)
+    return f"{away}, which it names as released, is not here" if away else None
 
 
 def _other_games(wanted: dict[str, object], here: Sequence[Sound]) -> str:

@@ -13,7 +13,7 @@ from hexdata.board import Position, unpack
 from hexdata.examples import build as build_examples
 from hexdata.examples import reduce
 from hexdata.label import keys_of, label, openings_table, suite_table
-from hexdata.params import DatasetParams
+from hexdata.params import DatasetParams, Filters
 from hexdata.records import BadFile, metadata_of, read_table, schema_for, table_bytes, write_whole
 from hexdata.split import build
 from hexdata.validate import Report, validate
@@ -218,6 +218,53 @@ class TestFolders:
             ("examples/examples-00000-of-00001.parquet", 5, "counts"),
             (train, 7, "counts"),
         }
+
+    def test_rows_that_are_missing(self, built: Path) -> None:
+        """Of every table that games determine: the examples, and each side of a dataset by its suite and filters."""
+        self.change(built / "examples" / "examples-00000-of-00001.parquet", lambda rows: rows.pop(7))
+        for side in ("train-00001-of-00003", "test-00000-of-00001"):
+            self.change(built / "dataset" / f"{side}.parquet", lambda rows: (rows.pop(3), rows.pop()))
+        problems = validate(built).problems
+        assert [(Path(p.file).name, p.row, p.rule) for p in problems] == [
+            ("dataset", None, "counts"),
+            ("dataset", None, "counts"),
+            ("examples", None, "counts"),
+        ]
+        assert [p.message.partition(", ")[0] for p in problems] == [
+            "2 positions of the games are missing from test",
+            "2 positions of the games are missing from train",
+            "1 positions of the games are missing from the rows",
+        ]
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"split": "pairs"},
+            {"filters": Filters(winner_moves=True, min_ply=3)},
+            {"filters": Filters(without_connection=True, min_visits=35)},
+        ],
+        ids=["pairs", "filters of games", "filters of rows"],
+    )
+    def test_nothing_is_missed_that_was_left_out_on_purpose(self, built: Path, changed: dict[str, Any]) -> None:
+        params = DatasetParams(validation=0.2, test=0.2, augment="rotation", rows_per_file=9999, **changed)
+        dataset, augmented = built / "dataset", built / "augmented"
+        build(built / "games", None, built / "suites", dataset, augmented, params)
+        assert {p.rule for p in validate(built).problems} <= ({"leak"} if "split" in changed else set())
+        self.change(dataset / "train-00000-of-00001.parquet", lambda rows: rows.pop(7))
+        missing = [p.message for p in validate(built).problems if p.rule == "counts"]
+        assert [text.partition(", ")[0] for text in missing] == ["1 positions of the games are missing from train"]
+
+    def test_what_an_absent_release_decided_is_not_called_missing(self, built: Path, tmp_path: Path) -> None:
+        released = shutil.copytree(built / "dataset", tmp_path / "v1")
+        params = DatasetParams(
+            validation=0.3, test=0.3, augment="rotation", rows_per_file=500, released=(str(released),)
+        )
+        build(built / "games", None, built / "suites", built / "dataset", built / "augmented", params)
+        assert (validate(built).problems, validate(built).notes) == ([], [])
+        shutil.rmtree(released)
+        assert validate(built).problems == []
+        (note,) = validate(built).notes
+        assert note.endswith("v1, which it names as released, is not here")
 
     def test_tables_of_other_games_than_those_that_are_here(self, built: Path) -> None:
         def gone(report: Report) -> list[tuple[str, str]]:
