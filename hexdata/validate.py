@@ -10,18 +10,22 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hexdata import audit, engine
-from hexdata.board import MAX_SIZE, MIN_SIZE, packed_width
+from hexdata.augment import augment
+from hexdata.board import MAX_SIZE, MIN_SIZE, SYMMETRIES, packed_width
 from hexdata.dedup import found_in, keys_of_rows
-from hexdata.leaks import recount
+from hexdata.leaks import InKeyOrder, recount
 from hexdata.params import DatasetParams
-from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, rows_hash, schema_for
+from hexdata.records import SCHEMA_VERSION, BadFile, augmented_schema, metadata_of, read_table, rows_hash, schema_for
+from hexdata.split import AUGMENTATIONS
 
 AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
 """Rows of a suite that are proved again, at most a second; `hexdata audit` takes as many as are asked for."""
@@ -155,7 +159,7 @@ def validate(*paths: Path) -> Report:
     everything.whole.difference_update(file.parent for file in set(named) - {file.path for file in sound})
     places = [*_sets(below_folders), *_sides(everything, below_folders)]
     everything.whole.difference_update(place if place.is_dir() else place.parent for place, *_ in places)
-    for check in (_order, _ids, _leaks, _counts):
+    for check in (_order, _ids, _leaks, _copied_leaks, _copies, _counts):
         places += check(everything)
     report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in places]
     for sums in sorted({sums for folder in folders for sums in folder.rglob("SHA256SUMS")}):
@@ -291,9 +295,8 @@ def _positions(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, st
     blacks, whites = stones.black.sum(axis=1).astype(int), stones.white.sum(axis=1).astype(int)
     for row in np.flatnonzero(blacks + whites != stones.ply).tolist():
         yield row, "ply", f"ply {stones.ply[row]}, but {blacks[row] + whites[row]} stones"
-    swapped = np.zeros(len(blacks), bool)
-    if "symmetry" in table.column_names:
-        swapped = table.column("symmetry").to_numpy() >= 2
+    copied = table.column("symmetry").to_numpy() if "symmetry" in table.column_names else None
+    swapped = np.zeros(len(blacks), bool) if copied is None else copied >= 2
     ahead = np.where(swapped, whites - blacks, blacks - whites)
     turn = np.where(swapped, 1 - stones.to_move, stones.to_move)
     for row in np.flatnonzero(ahead != turn).tolist():
@@ -307,12 +310,18 @@ def _positions(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, st
     for row, key in enumerate(keys):
         if key.tobytes() != stored[row]:
             yield row, "key", "the key is not that of the stones"
-    if "symmetry" not in table.column_names:
+    if copied is None:
         for row in np.flatnonzero(symmetry != 0).tolist():
             yield row, "image", "not the image that a row stores"
         for row in range(1, len(stored)):
             if stored[row - 1] >= stored[row]:
                 yield row, "sorted", "keys are not strictly ascending"
+        return
+    for row in np.flatnonzero(copied >= len(SYMMETRIES)).tolist():
+        yield row, "symmetry", f"symmetry {copied[row]}, expected 0 to {len(SYMMETRIES) - 1}"
+    for row, (before, after) in enumerate(pairwise(zip(stored, copied.tolist(), strict=True)), start=1):
+        if before >= after:
+            yield row, "sorted", "keys and symmetries are not strictly ascending"
 
 
 def _examples(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
@@ -432,13 +441,13 @@ def _sides(everything: Everything, whole: Sequence[Path]) -> Iterator[Place]:
 
 
 def _order(everything: Everything) -> Iterator[Place]:
-    """Keys ascend from file to file of a set, too."""
+    """Keys ascend from file to file of a set, too; the copies of one row may lie in two files."""
     last: dict[tuple[Path, str], bytes] = {}
     for file in everything.sound:
-        if file.kind not in ("examples", "dataset") or not len(file.keys):
+        if file.kind not in ("examples", "dataset", "augmented") or not len(file.keys):
             continue
         place = (file.path.parent, file.path.name.split("-")[0])
-        if place in last and file.keys[0] <= last[place]:
+        if place in last and (file.keys[0], file.kind == "augmented") <= (last[place], False):
             yield file.path, 0, "sorted", "its first key does not follow the last one of the file before"
         last[place] = file.keys[-1]
 
@@ -478,6 +487,89 @@ def _leaks(everything: Everything) -> Iterator[Place]:
                 if len(rows):
                     text = f"{len(rows)} positions of a suite stand in {side}, from this row on"
                     yield file.path, int(rows[0]), "leak", text
+
+
+def _copied_leaks(everything: Everything) -> Iterator[Place]:
+    """Copies are learned from as the training rows are."""
+    for files in everything.folders("augmented").values():
+        home = files[0].home
+        held_out = {"a suite": _keys_in_order(everything.beside(home, "suite"))}
+        for side in ("validation", "test"):
+            of_side = [file for file in everything.beside(home, "dataset") if file.notes.get("split") == side]
+            held_out[side] = _keys_in_order(of_side)
+        for file in files:
+            for name, keys in held_out.items():
+                rows = np.flatnonzero(found_in(file.keys, keys)[0])
+                if len(rows):
+                    text = f"{len(rows)} copies of positions of {name} stand in what is learned from, from this row on"
+                    yield file.path, int(rows[0]), "leak", text
+
+
+def _copies(everything: Everything) -> Iterator[Place]:
+    """Augmented rows are what `augment` makes of the training rows, where these are at hand."""
+    for folder, files in everything.folders("augmented").items():
+        beside = [file for file in everything.beside(files[0].home, "dataset") if file.notes.get("split") == "train"]
+        away = f"{folder}: not compared with its training rows: "
+        if not beside:
+            everything.notes.append(f"{away}none of the same campaign are among the paths")
+        elif any(files[0].notes.get(name) != beside[0].notes.get(name) for name in ("dataset", "games_rows_sha256")):
+            yield folder, None, "copies", f"made of other training rows than those in {beside[0].folder}"
+        elif not {folder, beside[0].folder} <= everything.whole or "dataset" not in files[0].notes:
+            everything.notes.append(f"{away}not all files of both are here and sound")
+        else:
+            yield from _compare_copies(files, [file for file in beside if file.folder == beside[0].folder])
+
+
+def _compare_copies(files: Sequence[Sound], train: Sequence[Sound]) -> Iterator[Place]:
+    """The first row that differs: what follows a missing one differs, too."""
+    augmentation = DatasetParams.model_validate(files[0].notes["dataset"]).augment
+    due = _copies_due(files, train, augmentation)
+    waiting: pa.Table | None = None
+    for path, first, found in InKeyOrder([file.path for file in files]).until(None):
+        while (waiting is None or waiting.num_rows < found.num_rows) and (more := next(due, None)) is not None:
+            waiting = more if waiting is None else pa.concat_tables([waiting, more])
+        wanted = found.slice(0, 0) if waiting is None else waiting.slice(0, found.num_rows)
+        waiting = None if waiting is None else waiting.slice(found.num_rows)
+        row = _first_difference(found, wanted, augmentation == "minority")
+        if row is not None:
+            yield path, first + row, "copies", "not the copy that follows from the training rows"
+            return
+    left = (waiting.num_rows if waiting is not None else 0) + sum(table.num_rows for table in due)
+    if left:
+        yield files[-1].path, None, "copies", f"the last {left} copies that follow from the training rows are missing"
+
+
+def _copies_due(files: Sequence[Sound], train: Sequence[Sound], augmentation: str) -> Iterator[pa.Table]:
+    turned = np.zeros(0, "S16")
+    if augmentation == "minority":
+        # which rows have a turned copy is known from the games alone
+        for file in files:
+            rows = read_table(file.path, "augmented", ["key", "symmetry"])
+            turned = np.concatenate([turned, keys_of_rows(rows.filter(pc.field("symmetry") == 1))])
+    for _, _, rows in InKeyOrder([file.path for file in train]).until(None):
+        copies = augment(rows, rows.column("size")[0].as_py(), AUGMENTATIONS.get(augmentation, (0, 1)))
+        if augmentation == "minority":
+            kept = (copies.column("symmetry").to_numpy() == 0) | found_in(keys_of_rows(copies), turned)[0]
+            copies = copies.filter(pa.array(kept))
+        yield copies
+
+
+OF_THE_POSITION = ["key", "size", "black", "white", "to_move", "ply", "proved", "weight", "symmetry"]
+"""What a turned row of the minority shares with its training row; the rest counts some of the games."""
+
+
+def _first_difference(found: pa.Table, wanted: pa.Table, minority: bool) -> int | None:
+    schema = augmented_schema(found.column("size")[0].as_py())
+    pair = [table.cast(schema) for table in (found, wanted)]
+    if pair[0].equals(pair[1]):
+        return None
+    one, two = ([_compared(row, minority) for row in table.to_pylist()] for table in pair)
+    differ = (row for row, (a, b) in enumerate(zip(one, two, strict=False)) if a != b)
+    return next(differ, None if len(one) == len(two) else len(two))
+
+
+def _compared(row: dict[str, object], minority: bool) -> dict[str, object]:
+    return {name: row[name] for name in OF_THE_POSITION} if minority and row["symmetry"] else row
 
 
 def _keys_in_order(files: Sequence[Sound]) -> NDArray[np.bytes_]:

@@ -95,6 +95,9 @@ FAULTS: list[tuple[str, str, int, Callable[[list[Row]], None]]] = [
     ("examples", "proved", 3, lambda rows: rows[3].update(proved=2)),
     ("augmented", "key", 3, lambda rows: rows[3].update(key=bytes(16))),
     ("augmented", "turn", 3, lambda rows: rows[3].update(symmetry=0)),
+    ("augmented", "symmetry", 3, lambda rows: rows[3].update(symmetry=4)),
+    ("augmented", "sorted", 1, swap_first_two),
+    ("augmented", "sorted", 1, repeat_a_row),
     ("suite", "moves", 1, lambda rows: rows[1]["losing_moves"].pop()),
     ("suite", "value", 1, lambda rows: rows[1].update(value=-1)),
     ("openings", "winner", 3, lambda rows: rows[3].update(winner="nobody")),
@@ -217,10 +220,12 @@ class TestFolders:
         assert self.found(built) == {
             ("examples/examples-00000-of-00001.parquet", 5, "counts"),
             (train, 7, "counts"),
+            ("augmented/train-00002-of-00005.parquet", 14, "copies"),
         }
 
     def test_rows_that_are_missing(self, built: Path) -> None:
         """Of every table that games determine: the examples, and each side of a dataset by its suite and filters."""
+        shutil.rmtree(built / "augmented")
         self.change(built / "examples" / "examples-00000-of-00001.parquet", lambda rows: rows.pop(7))
         for side in ("train-00001-of-00003", "test-00000-of-00001"):
             self.change(built / "dataset" / f"{side}.parquet", lambda rows: (rows.pop(3), rows.pop()))
@@ -266,6 +271,54 @@ class TestFolders:
         (note,) = validate(built).notes
         assert note.endswith("v1, which it names as released, is not here")
 
+    @pytest.mark.parametrize("kind", ["rotation", "all", "minority"])
+    def test_copies_that_the_training_rows_do_not_give(self, built: Path, kind: Any) -> None:
+        params = DatasetParams(validation=0.2, test=0.2, augment=kind, rows_per_file=500)
+        build(built / "games", None, built / "suites", built / "dataset", built / "augmented", params)
+        assert validate(built).problems == []
+        path = sorted((built / "augmented").iterdir())[1]
+        content = path.read_bytes()
+        symmetries = read_table(path).column("symmetry").to_pylist()
+        turned, itself = symmetries.index(1, 5), symmetries.index(0, 5)
+        name = f"augmented/{path.name}"
+
+        def after(change: Callable[[list[Row]], object]) -> set[tuple[str, int | None, str]]:
+            self.change(path, change)
+            found = self.found(built)
+            path.write_bytes(content)
+            return found
+
+        assert after(lambda rows: rows[itself].update(plies_left_sum=rows[itself]["plies_left_sum"] + 1)) == {
+            (name, itself, "copies")
+        }
+        assert after(lambda rows: rows[turned].update(weight=2.0)) == {(name, turned, "copies")}
+        assert after(lambda rows: rows.pop(itself)) == {(name, itself, "copies")}
+        last = sorted((built / "augmented").iterdir())[-1]
+        self.change(last, lambda rows: [rows.pop() for _ in range(4)])
+        assert self.found(built) == {(f"augmented/{last.name}", None, "copies")}
+
+    def test_copies_of_other_training_rows_and_none_to_compare_with(self, built: Path) -> None:
+        params = DatasetParams(validation=0.1, test=0.2, augment="rotation", rows_per_file=500)
+        build(built / "games", None, built / "suites", built / "dataset", built / "other", params)
+        shutil.rmtree(built / "other")
+        assert ("augmented", None, "copies") in self.found(built)
+        (note,) = validate(built / "augmented").notes
+        assert "not compared with its training rows" in note
+
+    def test_a_copy_of_a_test_position_leaks(self, built: Path) -> None:
+        test = read_table(built / "dataset" / "test-00000-of-00001.parquet").slice(9, 1)
+        copy = augment(test, 5, (1,)).to_pylist()
+        path = built / "augmented" / "train-00000-of-00005.parquet"
+
+        def plant(rows: list[Row]) -> None:
+            rows += copy
+            rows.sort(key=lambda row: (row["key"], row["symmetry"]))
+
+        self.change(path, plant)
+        found = {problem for problem in self.found(built) if problem[2] == "leak"}
+        keys = read_table(path).column("key").to_pylist()
+        assert found == {("augmented/train-00000-of-00005.parquet", keys.index(copy[0]["key"]), "leak")}
+
     def test_tables_of_other_games_than_those_that_are_here(self, built: Path) -> None:
         def gone(report: Report) -> list[tuple[str, str]]:
             return [(p.rule, p.message) for p in report.problems]
@@ -287,6 +340,7 @@ class TestFolders:
         assert ("games/games-00002.parquet", 40, "unique") in self.found(built)
 
     def test_an_orbit_on_two_sides(self, built: Path) -> None:
+        shutil.rmtree(built / "augmented")
         row = read_table(built / "dataset" / "train-00000-of-00003.parquet").slice(9, 1).to_pylist()[0]
 
         def plant(rows: list[Row]) -> None:
@@ -304,7 +358,10 @@ class TestFolders:
         position = Position(5, unpack(row["black"]), unpack(row["white"]), row["to_move"])
         labels = label([position], limit_nodes=100_000, all_moves=True)
         write(built / "suites" / "suite.parquet", "suite", suite_table([position], [row["key"]], labels, "random"))
-        assert self.found(built) == {("dataset/train-00002-of-00003.parquet", 4, "leak")}
+        assert self.found(built) == {
+            ("dataset/train-00002-of-00003.parquet", 4, "leak"),
+            ("augmented/train-00004-of-00005.parquet", 8, "leak"),
+        }
 
     def test_a_missing_file_and_a_file_of_another_side(self, built: Path) -> None:
         (built / "dataset" / "train-00001-of-00003.parquet").unlink()
@@ -335,6 +392,13 @@ class TestFolders:
         shutil.copy(built / "dataset" / "test-00001-of-00002.parquet", test)
         assert ("dataset", None, "files") in self.found(built)
 
+    def test_copies_in_the_wrong_order(self, built: Path) -> None:
+        one, two = (built / "augmented" / f"train-0000{n}-of-00005.parquet" for n in (0, 1))
+        first, second = one.read_bytes(), two.read_bytes()
+        one.write_bytes(second)
+        two.write_bytes(first)
+        assert ("augmented/train-00001-of-00005.parquet", 0, "sorted") in self.found(built)
+
     def test_files_in_the_wrong_order(self, built: Path) -> None:
         one, two = (built / "dataset" / f"train-0000{n}-of-00003.parquet" for n in (0, 1))
         first, second = one.read_bytes(), two.read_bytes()
@@ -349,7 +413,7 @@ class TestPaths:
     @pytest.fixture
     def data(self, campaign: Path, tmp_path: Path) -> Path:
         """Two campaigns as `make repro` lays them out; a position of hex5's train is in the suite of other5."""
-        for kind in ("games", "examples", "dataset", "suites"):
+        for kind in ("games", "examples", "dataset", "augmented", "suites"):
             shutil.copytree(campaign / kind, tmp_path / "data" / kind / "hex5")
         train = tmp_path / "data" / "dataset" / "hex5" / "train-00000-of-00003.parquet"
         row = read_table(train).slice(4, 1).to_pylist()[0]
