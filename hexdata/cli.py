@@ -742,13 +742,13 @@ def validate(
             for problem in problems
         ]
         counts = {"files": files, "rows": rows}
-        print(json.dumps({"ok": not problems, **counts, "problems": listed, "not_checked": report.notes}))
+        print(json.dumps({"ok": not problems, **counts, "problems": listed, "not_checked": report.remarks()}))
         return 1 if problems else 0
     colour = wants_colour(sys.stdout)
     for problem in problems:
         where = f"{problem.file}" if problem.row is None else f"{problem.file}: row {problem.row}"
         print(f"{where}: {paint(problem.rule, 'fail', colour)}: {problem.message}")
-    for note in report.notes:
+    for note in report.remarks():
         print(paint(note, "dim", colour))
     verdict = paint(f"{len(problems)} problems", "fail", colour) if problems else paint("no problems", "ok", colour)
     print(f"{verdict} in {files:,} files, {rows:,} rows")
