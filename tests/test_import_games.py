@@ -13,7 +13,7 @@ from hexdata import examples
 from hexdata.board import Position, cell_map, cell_name, cells, other, parse_cell, parse_moves
 from hexdata.cli import main
 from hexdata.errors import BadInput
-from hexdata.formats import FORMATS, read_games, write_games
+from hexdata.formats import FORMATS, Format, read_games, write_games
 from hexdata.formats.game import Game
 from hexdata.formats.sgf import parse_sgf
 from hexdata.import_games import (
@@ -30,6 +30,7 @@ from hexdata.records import folder_hash, metadata_of, read_folder, read_table
 from hexdata.split import build
 from hexdata.validate import validate
 from tests.flows.conftest import ROOT
+from tests.tables import game_row
 from tests.test_split import params, sides_in, write_suite
 
 Output = pytest.CaptureFixture[str]
@@ -286,7 +287,7 @@ def test_export_between_formats_and_what_it_refuses(tmp_path: Path, capsys: Outp
     assert "--as 'pgn' is no format: expected one of sgf" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", [name for name in TOLD if name not in ("set-up", "set-up of White's", "proved")])
+@pytest.mark.parametrize("name", [name for name in TOLD if name not in ("set-up", "set-up of White's")])
 def test_a_row_exported_to_sgf_is_imported_as_it_was(name: str, project: Path) -> None:
     (project / "one.sgf").write_text(TOLD[name][0])
     import_games("one", [Path("one.sgf")], Path("data"), Path("params.yaml"))
@@ -299,6 +300,38 @@ def test_a_row_exported_to_sgf_is_imported_as_it_was(name: str, project: Path) -
     assert not isinstance(plain, BadInput)
     assert tuple(cell for _, cell in plain.moves) == line.moves
     assert plain.winner() == line.winner
+
+
+@pytest.mark.parametrize("form", ["sgf", "moves"])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("ended_by", ["proof", "resign"])
+@pytest.mark.parametrize("winner", ["black", "white"])
+def test_an_end_that_no_stones_show_comes_back(
+    tmp_path: Path, form: Format, swapped: bool, ended_by: str, winner: str
+) -> None:
+    """Swapped or not, whoever's turn it is, beside a game that ends as games do."""
+    row = game_row(5, parse_moves("a3 d4 a5", 5), winner)
+    row.update(swapped=swapped, opening_length=int(swapped), ended_by=ended_by, black="ann", white="bob")
+    finished_too = game_row(2, parse_moves("a1 b1 a2", 2), "black")
+    path = tmp_path / "games.txt"
+    path.write_text(write_games([game_of(row), game_of(finished_too)], form))
+    found = read_lines([path])
+    assert found.refused == []
+    line = next(line for line in found.lines.values() if line.size == 5)
+    assert (list(line.moves), line.winner, line.ended_by) == (row["moves"], winner, ended_by)
+    assert (line.swapped, line.opening_length) == (swapped, int(swapped))
+    if form == "sgf":
+        assert (line.black, line.white) == ("ann", "bob")
+
+
+def test_policies_of_a_swapped_game_come_back_in_their_places() -> None:
+    """The reader mirrors them as the moves; a move whose cells were never visited has none."""
+    row = game_row(5, parse_moves("a3 d4 a5", 5), "black")
+    visits = [{"cells": [], "counts": []}, {"cells": [1, 18], "counts": [1, 3]}, {"cells": [20], "counts": [0]}]
+    row.update(swapped=True, opening_length=1, ended_by="resign", visits=visits)
+    line = black_first(game_of(row))
+    assert line.policies == ((), ((1, 2500), (18, 7500)), ())
+    assert game_of({**row, "swapped": False}).policies[1:3] == (((1, 2500), (18, 7500)), ())
 
 
 def test_a_grown_import_keeps_the_sides_of_what_was_released(
