@@ -21,7 +21,7 @@ from hexdata.board import packed_width
 from hexdata.dedup import bits_for, deal_all, fold, fold_all, found_in, keys_of_rows
 from hexdata.occurrences import Records, occurrences, piece_bytes, pieces, read_piece, survey
 from hexdata.params import DatasetParams
-from hexdata.records import BadFile, metadata_of_schema
+from hexdata.records import metadata_of_schema, unreadable
 
 COUNTED = (
     *("black", "white", "to_move", "ply", "plies_left_sum", "policy_cells", "policy_visits"),
@@ -179,7 +179,7 @@ class InKeyOrder:
                         yield path, first, pa.Table.from_batches([batch])
                         first += batch.num_rows
             except (OSError, pa.ArrowException):
-                raise BadFile(f"{path}: not a readable Parquet file: truncated, damaged or something else") from None
+                raise unreadable(path) from None
 
     def until(self, end: bytes | None) -> Iterator[tuple[Path, int, pa.Table]]:
         """The next rows with keys below `end`: their file, the row number of the first, and the rows."""

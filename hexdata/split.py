@@ -161,13 +161,19 @@ def sided(games: pa.Table, players: Sequence[str], params: DatasetParams) -> Rec
 
 def filtered(records: Records, filters: Filters) -> Iterator[tuple[str, Records]]:
     """The records after each filter that looks at one game at a time, by name."""
-    if filters.winner_moves:
-        records = records.where(records.fixed["won"] != 0)
-        yield "winner_moves", records
-    if filters.min_ply > 0 or filters.max_ply < MAX_SIZE**2:
-        ply = records.fixed["ply"]
-        records = records.where((ply >= filters.min_ply) & (ply <= filters.max_ply))
-        yield "plies", records
+    for step in game_filters(filters):
+        if step == "winner_moves":
+            records = records.where(records.fixed["won"] != 0)
+        else:
+            ply = records.fixed["ply"]
+            records = records.where((ply >= filters.min_ply) & (ply <= filters.max_ply))
+        yield step, records
+
+
+def game_filters(filters: Filters) -> list[str]:
+    """The names of those that were asked for."""
+    plies = filters.min_ply > 0 or filters.max_ply < MAX_SIZE**2
+    return ["winner_moves"] * filters.winner_moves + ["plies"] * plies
 
 
 def split(
@@ -331,8 +337,8 @@ def build(
     steps: dict[tuple[str, str], int] = {}
     for (step, side, _, _), (_, unique) in counts.items():
         steps[step, side] = steps.get((step, side), 0) + unique
-    # what stood before the step: the last of the steps that look at one game at a time
-    before = [step for step in ("raw", "winner_moves", "plies") if any(step == s for s, _ in steps)][-1]
+    # what stood before the step: the last of those that look at one game at a time, whatever it has left
+    before = (["raw", *game_filters(params.filters)])[-1]
     dropped = {
         side: steps.get((before, side), 0) - steps.get(("split", side), 0) if params.split == "games" else 0
         for side in SIDES
