@@ -1,23 +1,26 @@
-"""Ten million raw 9x9 positions to unique rows, beside DuckDB doing the same: `python -m benchmarks.dedup [--json]`.
+"""Ten million raw 9x9 positions to unique rows, beside DuckDB doing the same: `python -m benchmarks.dedup [--save]`.
 
 Both read the same Parquet files of keyed positions, sum all that was played and searched in each orbit, and write one
 sorted table; the tables are compared row by row. Computing the keys is timed apart. The first run plays the games into
 build/dedup (minutes). Each measured run is a process of its own, with the memory of all its children; the clock starts
-when the program and its workers stand. CPU seconds are told beside, which a busy machine changes less.
+when the program and its workers stand. CPU seconds are told beside, which a busy machine changes less. Each limit
+stands beside its figure; the exit code is 1 if one is missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,20 +29,23 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.machine import processor_name
+from benchmarks.engine import keys_rate
+from benchmarks.machine import processor_name, short_name
 from hexdata import generate
 from hexdata.cluster import connect, each
 from hexdata.dedup import bits_for, deal_all, examples_of, fold, fold_all, spill_folder
 from hexdata.occurrences import Records, occurrences, record_type
 from hexdata.params import GamesParams
-from hexdata.records import CELLS, COUNTS, read_table, table_bytes, write_whole
+from hexdata.records import CELLS, COUNTS, read_table, table_bytes, write_json, write_whole
 
 SIZE = 9
 PLAYER = "uct:playouts=16"
 SHARDS, PER_SHARD = 90, 2048
 """About 58 searched positions a game."""
 WORKERS = 2
+Spent: TypeAlias = dict[str, float]
 FOLDER = Path("build/dedup")
+RESULTS = Path(__file__).parent / "results"
 RAW = pa.schema(
     [
         ("key", pa.binary(16)),
@@ -85,8 +91,41 @@ COPY (
 """
 
 
-def play() -> list[Path]:
-    """The games, and the keyed positions that both sides read; what is there is not made again."""
+@dataclass(frozen=True)
+class Limit:
+    """A figure of the benchmark, and between what it must be."""
+
+    name: str
+    value: float
+    least: float = 0.0
+    most: float = math.inf
+
+    @property
+    def kept(self) -> bool:
+        return self.least <= self.value <= self.most
+
+    def __str__(self) -> str:
+        asked = [f"at least {self.least:,.0f}"] * (self.least > 0) + [f"at most {self.most:,.0f}"] * (
+            self.most < math.inf
+        )
+        return f"{self.name}: {self.value:,.2f}, limit {' and '.join(asked)}: {'kept' if self.kept else 'MISSED'}"
+
+
+def limits(results: Mapping[int, Mapping[str, Spent]], keys_per_second: float) -> list[Limit]:
+    """Of the largest run, and of how the time grew from the smallest to it."""
+    few, many = min(results), max(results)
+    found, before = results[many], results[few]
+    growth = found["hexdata"]["seconds"] / before["hexdata"]["seconds"] * 10 / (many / few)
+    return [
+        Limit("hexdata's time beside DuckDB's", found["hexdata"]["seconds"] / found["duckdb"]["seconds"], most=1),
+        Limit("hexdata's peak memory, GB", found["hexdata"]["peak_gb"], most=2),
+        Limit("hexdata's time for ten times the positions", growth, least=8, most=12),
+        Limit("keys of positions per CPU second, all four symmetries", keys_per_second, least=2_000_000),
+    ]
+
+
+def play(count: int) -> list[Path]:
+    """The first games, and the keyed positions that both sides read; what is there is not made again."""
     params = GamesParams(
         shards=SHARDS,
         per_shard=PER_SHARD,
@@ -96,7 +135,7 @@ def play() -> list[Path]:
         temperature=1.0,
         seed=1,
     )
-    shards = generate.shards("dedup", SIZE, params)
+    shards = generate.shards("dedup", SIZE, params)[:count]
     missing = [shard for shard in shards if not (FOLDER / "games" / shard.name).is_file()]
     if missing:
         with connect(workers=WORKERS) as client:
@@ -189,9 +228,6 @@ def keys(paths: list[Path], out: Path) -> Spent:
     return spent
 
 
-Spent: TypeAlias = dict[str, float]
-
-
 @contextmanager
 def spending() -> Iterator[Spent]:
     """Wall-clock seconds, and CPU seconds of this process and its children."""
@@ -267,25 +303,41 @@ def same_rows(ours_folder: Path, other: Path) -> bool:
     return next(theirs, None) is None and not (rest is not None and rest.num_rows)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--save", action="store_true", help="keep the JSON in benchmarks/results/")
     parser.add_argument("--shards", type=int, default=SHARDS, help=f"of {PER_SHARD} games (default: %(default)s)")
     parser.add_argument("--run", choices=tuple(SIDES), help=argparse.SUPPRESS)
     args = parser.parse_args()
-    paths = play()[: args.shards]
+    if args.save and args.shards != SHARDS:
+        parser.error(f"--save is for the whole benchmark: expected no --shards, or {SHARDS}")
+    paths = play(args.shards)
     if args.run:
         print(json.dumps(SIDES[args.run](paths, FOLDER / f"{args.run}-{args.shards}")))
-        return
+        return 0
     results: dict[int, dict[str, Spent]] = {}
     for shards in (max(1, args.shards // 10), args.shards):
         rows = sum(pq.read_metadata(path).num_rows for path in paths[:shards])
         results[rows] = {side: measure(side, shards) for side in SIDES}
         if not same_rows(FOLDER / f"hexdata-{shards}", FOLDER / f"duckdb-{shards}"):
             raise SystemExit(f"{rows} positions: hexdata and DuckDB wrote different rows")
+    judged = limits(results, keys_rate(SIZE))
+    processor = processor_name()
+    result = {
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "workers": WORKERS,
+        "rows": results,
+        "limits": {limit.name: limit.value for limit in judged},
+    }
+    if args.save:
+        write_json(RESULTS / f"dedup-{short_name(processor)}.json", result)
+    # a start takes its time, which only many positions make small
+    missed = args.shards == SHARDS and not all(limit.kept for limit in judged)
     if args.json:
-        print(json.dumps({"processor": processor_name(), "rows": results}, indent=2))
-        return
+        print(json.dumps(result, indent=2))
+        return int(missed)
     print(f"{'':<24}" + "".join(f"{name:>14}" for name in ("seconds", "CPU seconds", "peak GB", "positions/s")))
     for rows, found in results.items():
         print(f"{rows:,} raw positions")
@@ -303,9 +355,13 @@ def main() -> None:
     times = {name: many[name] / few[name] for name in ("seconds", "cpu_seconds")}
     print(
         f"{max(results) / min(results):.1f} times the positions take {times['seconds']:.1f} times as long, "
-        f"{times['cpu_seconds']:.1f} times the CPU time; on {processor_name()}, {os.cpu_count()} cores"
+        f"{times['cpu_seconds']:.1f} times the CPU time; on {processor}, {os.cpu_count()} cores"
     )
+    if args.shards != SHARDS:
+        print(f"the limits are those of {SHARDS} shards, not of {args.shards}:")
+    print("\n".join(map(str, judged)))
+    return int(missed)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -30,9 +30,10 @@ from hexdata.cluster import Workers, connect
 from hexdata.errors import BadInput, Unfinished
 from hexdata.evaluate import wilson
 from hexdata.external import Answer, EngineFailed, ExternalPlayer, is_external, parse_external
-from hexdata.formats.game import LETTER_OF, Game, Move
+from hexdata.formats.game import Game
 from hexdata.formats.sgf import write_sgf
 from hexdata.generate import game_seeds
+from hexdata.import_games import game_of
 from hexdata.openings import Opening, all_openings, check_scheme, listed_openings, opening_of
 from hexdata.records import (
     SCHEMA_VERSION,
@@ -452,18 +453,8 @@ def _read_notes(path: Path) -> dict[str, int]:
 
 def sgf_games(table: pa.Table) -> Iterator[Game]:
     for row in table.to_pylist():
-        moves: list[tuple[Colour, Move]] = [(COLOURS[ply % 2], cell) for ply, cell in enumerate(row["moves"])]
-        # the players changed colours, the stones did not
-        named = (row["black"], row["white"])
-        if row["swapped"]:
-            moves.insert(1, ("white", "swap-sides"))
-        winner: Colour = row["winner"]
-        if row["ended_by"] == "resign":
-            moves.append((other(winner), "resign"))
-        result = LETTER_OF[winner] + ("+Resign" if row["ended_by"] == "resign" else "+")
         comment = f"{row['opening_length']} opening stones, ended by {row['ended_by']}, seed {row['seed']}"
-        info = (("PB", named[0]), ("PW", named[1]))
-        yield Game(row["size"], moves=tuple(moves), result=result, info=info, comments=((0, comment),))
+        yield replace(game_of(row), comments=((0, comment),))
 
 
 # -------------------------------------------------------------------------------------------------------------- figures

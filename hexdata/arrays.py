@@ -92,9 +92,9 @@ def positions_of(table: pa.Table, size: int, name: str) -> Positions:
     )
 
 
-def read_examples(dataset: Path, split: str, size: int) -> Examples:
-    """One split of a dataset folder."""
-    return examples_of(read_folder(dataset, "dataset", f"{split}-*.parquet"), size, f"{dataset}: {split}")
+def read_examples(folder: Path, split: str, size: int, kind: str = "dataset") -> Examples:
+    """One split of a folder of a dataset or of augmented rows."""
+    return examples_of(read_folder(folder, kind, f"{split}-*.parquet"), size, f"{folder}: {split}")
 
 
 def examples_of(table: pa.Table, size: int, name: str) -> Examples:

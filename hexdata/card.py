@@ -15,7 +15,7 @@ import pyarrow as pa
 import yaml
 
 from hexdata.label import EASY_NODES, HARD_NODES
-from hexdata.params import Campaign, GamesParams, ImportedGames
+from hexdata.params import Campaign, DatasetParams, Filters, GamesParams, ImportedGames
 from hexdata.report import figures as fig
 
 
@@ -293,15 +293,20 @@ def type_name(kind: pa.DataType) -> str:
 
 
 def _made(release: Release) -> list[str]:
-    suite, dataset = release.params.suite, release.params.dataset
+    suite, dataset, proofs = release.params.suite, release.params.dataset, release.params.examples
+    solved = (
+        f" Those with at least {proofs.prove_from_ply} stones were solved within {proofs.prove_limit_nodes:,} nodes "
+        "each: `proved` holds what that proved."
+        if proofs.prove_limit_nodes
+        else " None of them was solved: `proved` is null."
+    )
     steps = [
         f"**Games**: {_games_made(release.params.games)}",
         "**Examples**: every position before a searched move. Its four symmetric images (half-turn; transpose with "
         "colours swapped) become one row, which sums what all games say of it and stores the image in which Black "
-        "moved first.",
-        f"**Splits**: a game goes to test ({dataset.test:g}), validation ({dataset.validation:g}) or train by a hash "
-        "of its moves. A position that games of several splits share stays in test, else in validation, and counts "
-        "only that split's games.",
+        f"moved first.{solved}",
+        f"**Splits**: {_split_made(dataset)}",
+        *([f"**Filters**: only positions {'; '.join(kept)}."] if (kept := _kept(dataset.filters)) else []),
         f"**Suite**: {suite.positions} random positions of {suite.min_stones} to {suite.max_stones} stones, undecided "
         f"and distinct, solved by proof-number search within {suite.limit_nodes:,} nodes each. A proof that did not "
         "end is null, never a guess.",
@@ -316,6 +321,33 @@ def _made(release: Release) -> list[str]:
             f"`{release.params_sha256}`. The same parameters give the same bytes on any machine."
         ),
     ]
+
+
+def _split_made(dataset: DatasetParams) -> str:
+    shares = f"test ({dataset.test:g}), validation ({dataset.validation:g}) or train"
+    if dataset.split == "pairs":
+        return (
+            f"every distinct pair of a position and a move goes to {shares} at random, as in gao-2020. Positions of "
+            "one game, and images of one position, are in several splits."
+        )
+    return (
+        f"a game goes to {shares} by a hash of its moves. A position that games of several splits share belongs to the "
+        "split of the first shard that met it, and counts only that split's games."
+    )
+
+
+def _kept(filters: Filters) -> list[str]:
+    """What the filters ask of a position, those that ask for anything."""
+    default = Filters()
+    asked = {
+        "winner_moves": "before a move of the side that won the game",
+        "without_connection": "in which no side has a winning virtual connection yet",
+        "min_games": f"that at least {filters.min_games:,} games of the split met",
+        "min_visits": f"with at least {filters.min_visits:,} visits",
+        "min_ply": f"of at least {filters.min_ply} stones",
+        "max_ply": f"of at most {filters.max_ply} stones",
+    }
+    return [words for name, words in asked.items() if getattr(filters, name) != getattr(default, name)]
 
 
 def _games_made(games: GamesParams | ImportedGames) -> str:
@@ -372,16 +404,30 @@ def _splits(release: Release) -> list[str]:
     data = release.dataset
     lines = ["## Splits and leaks", "", "| split | rows | games |", "|---|---:|---:|"]
     for name, part in (("train", data.train), ("validation", data.validation), ("test", data.test)):
-        lines.append(f"| {name} | {part.rows:,} | {part.games:,} |")
+        games = f"{part.games:,}" if release.params.dataset.split == "games" else "of all splits"
+        lines.append(f"| {name} | {part.rows:,} | {games} |")
     lines += ["", "| leak | found |", "|---|---:|"]
     lines += [f"| {fig.LEAKS.get(kind, kind)} | {found:,} |" for kind, found in sorted(data.leaks.items())]
+    if release.params.dataset.split == "pairs":
+        words = (
+            "Pairs of a position and a move were dealt at random, and nothing was left out: what is learned from "
+            "shares positions and games with what it is tested on, as the table counts."
+        )
+        return [*lines, "", *_paragraph(words)]
+    grown = (
+        "a later version with more games keeps it there if its `dataset.released` names this one."
+        if isinstance(release.params.games, ImportedGames)
+        else "later versions with more shards never move it."
+    )
+    if release.params.dataset.released:
+        grown += " Positions of earlier versions have kept their splits."
     return [
         *lines,
         "",
         *_paragraph(
             "A position that games of several splits share belongs to the split of the first shard that met it (test "
-            "before validation before train within that shard), so later versions with more shards never move it. To "
-            f"get there, {data.dropped.get('train', 0):,} training rows, {data.dropped.get('validation', 0):,} "
+            f"before validation before train within that shard): {grown} To get "
+            f"there, {data.dropped.get('train', 0):,} training rows, {data.dropped.get('validation', 0):,} "
             f"validation rows and {data.dropped.get('test', 0):,} test rows were left out because another split has "
             f"their position, and {data.suite_dropped:,} rows because the suite has it. The suite may share positions "
             "with the test split: nothing learns from either."

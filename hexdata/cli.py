@@ -718,8 +718,8 @@ def _terminal_width() -> int:
 @app.command(
     short_help="Check that artifacts are what they must be.",
     epilog="\b\nExamples:\n"
-    "  hexdata validate data/dataset/hex6\n"
-    "  hexdata validate data/games/hex6 data/suites/hex6 --json",
+    "  hexdata validate data/release/hex6\n"
+    "  hexdata validate data/games/hex6 data/suites/hex6 data/dataset/hex6 --json",
 )
 def validate(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Parquet files, or folders of them.")],
@@ -727,24 +727,29 @@ def validate(
 ) -> int:
     """Check that artifacts are what they must be: schemas, rules of Hex, hashes, no leaks.
 
+    What must hold between files is checked over all paths at once, within a campaign or a release: name games, suites
+    and datasets together, or a folder above them. What could not be checked is told.
+
     Exit code 1 if there is any problem, 2 if a path cannot be read.
     """
     from hexdata.validate import validate as check
 
-    reports = [check(path) for path in paths]
-    problems = [problem for report in reports for problem in report.problems]
-    files, rows = sum(report.files for report in reports), sum(report.rows for report in reports)
+    report = check(*paths)
+    problems, files, rows = report.problems, report.files, report.rows
     if as_json:
         listed = [
             {"file": str(problem.file), "row": problem.row, "rule": problem.rule, "message": problem.message}
             for problem in problems
         ]
-        print(json.dumps({"ok": not problems, "files": files, "rows": rows, "problems": listed}))
+        counts = {"files": files, "rows": rows}
+        print(json.dumps({"ok": not problems, **counts, "problems": listed, "not_checked": report.remarks()}))
         return 1 if problems else 0
     colour = wants_colour(sys.stdout)
     for problem in problems:
         where = f"{problem.file}" if problem.row is None else f"{problem.file}: row {problem.row}"
         print(f"{where}: {paint(problem.rule, 'fail', colour)}: {problem.message}")
+    for note in report.remarks():
+        print(paint(note, "dim", colour))
     verdict = paint(f"{len(problems)} problems", "fail", colour) if problems else paint("no problems", "ok", colour)
     print(f"{verdict} in {files:,} files, {rows:,} rows")
     return 1 if problems else 0
@@ -793,7 +798,8 @@ def import_command(
     _progress("")
     if as_json:
         counts = {"games": done.games, "twice": done.twice, "left_out": [str(error) for error in done.refused]}
-        print(json.dumps({"campaign": done.campaign, "size": done.size, **counts, "imported": done.sha256}))
+        told = {"campaign": done.campaign, "size": done.size, **counts, "imported": done.sha256}
+        print(json.dumps({**told, "replaced": done.replaced}))
         return
     for error in done.refused[:SHOWN_REFUSALS]:
         print(f"left out: {error}")
@@ -804,6 +810,11 @@ def import_command(
     print(
         f"  data/games/{done.campaign}/\n  params.yaml: campaigns.{done.campaign}, with the knobs of the nearest size"
     )
+    if done.replaced:
+        print(
+            f"{done.campaign} had other games before: orbits of a dataset that you released keep their sides only if "
+            f"`dataset.released` of campaigns.{done.campaign} names a copy of its folder"
+        )
     print(f"next: put {done.campaign} into `active` of params.yaml and run `make repro`")
 
 

@@ -108,11 +108,11 @@ def examples_of(folded: pa.Table) -> pa.Table:
     return folded.drop_columns(["side", "first_shard"])
 
 
-def keys_of_rows(table: pa.Table) -> NDArray[np.bytes_]:
-    """The key column as numpy bytes, which sort and compare."""
+def keys_of_rows(table: pa.Table, column: str = "key") -> NDArray[np.bytes_]:
+    """The key column, or another of 16 bytes, as numpy bytes, which sort and compare."""
     chunks = [
         np.frombuffer(chunk.buffers()[1], "S16", len(chunk), 16 * chunk.offset)
-        for chunk in table.column("key").chunks
+        for chunk in table.column(column).chunks
         if len(chunk)
     ]
     return np.concatenate(chunks) if chunks else np.zeros(0, "S16")

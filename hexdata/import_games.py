@@ -122,7 +122,7 @@ def _end(game: Game, swap: Move | None) -> tuple[Colour, str]:
     """Who won and how. Whatever the record says twice must agree: a wrong sign would poison every position."""
     by_stones, told = game.position().winner(), game.result_winner()
     quit_by, how = game.moves[-1]
-    if how == "forfeit" or re.match(r"[BW]\+(t|f)", game.result or "", re.IGNORECASE):
+    if how == "forfeit" or re.match(r"\s*[BW](lack|hite)?\s*\+\s*[tf]", game.result or "", re.IGNORECASE):
         raise ValueError("lost by time or forfeit, which says nothing about the position")
     known = by_stones or (other(quit_by) if how == "resign" else None)
     if known and swap != "swap-sides" and told not in (None, known):
@@ -206,7 +206,11 @@ def shard_key(imported: str, number: int) -> str:
 
 
 def shard_files(campaign: str, lines: dict[bytes, Line]) -> tuple[str, dict[str, bytes]]:
-    """The campaign's content hash and its files."""
+    """The campaign's content hash and its files.
+
+    The same games are the same bytes, so a game's shard moves when others join it, and with it what the split takes for
+    the first games of an orbit: only `dataset.released` keeps orbits on their sides then.
+    """
     rows = [_row(campaign, number // PER_SHARD, key, lines[key]) for number, key in enumerate(sorted(lines))]
     table = pa.Table.from_pylist(rows, schema=games_schema())
     imported = content_hash(table)
@@ -253,6 +257,8 @@ class Imported:
     twice: int
     refused: list[BadInput]
     sha256: str
+    replaced: bool
+    """Other games bore this name."""
 
 
 def import_games(
@@ -291,7 +297,8 @@ def import_games(
     changed = with_campaign(text, known, params, campaign, sizes[0], imported)
     write_folder(folder, files)
     write_whole(params, changed.encode())
-    return Imported(campaign, sizes[0], len(found.lines), found.twice, found.refused, imported)
+    replaced = campaign in known.campaigns and changed != text
+    return Imported(campaign, sizes[0], len(found.lines), found.twice, found.refused, imported, replaced)
 
 
 def with_campaign(text: str, known: Params, path: Path, name: str, size: int, imported: str) -> str:
@@ -383,24 +390,32 @@ def games_from(paths: Iterable[Path], size: int | None = None, swaps: bool = Tru
 
 
 def game_of(row: Row, swaps: bool = True) -> Game:
-    """A row of games as a record. A swapped game shows its swap, as one of sides, unless the format has none."""
-    size, cells = row["size"], row["moves"]
+    """A row of games as a record. A swapped game shows its swap, unless the format has none.
+
+    As one of pieces, so that all from there on is the mirror image of the row, with the colours of the players: after a
+    swap of sides nobody could tell whose colour a result means.
+    """
+    size = row["size"]
     swapped = row["swapped"] and swaps
-    colours: tuple[Colour, Colour] = ("black", "white")
-    moves: list[tuple[Colour, Move]] = [(colours[ply % 2], cell) for ply, cell in enumerate(cells)]
-    policies = [_shares_of(visits) for visits in row["visits"]]
+    mirror = cell_map(size, 2 if swapped else 0)
+    first: Colour = "white" if swapped else "black"
+    colours = (first, other(first))
+    moves: list[tuple[Colour, Move]] = [(colours[ply % 2], mirror[cell]) for ply, cell in enumerate(row["moves"])]
+    policies = [tuple(sorted((mirror[cell], n) for cell, n in _shares_of(visits))) for visits in row["visits"]]
     if swapped:
-        moves.insert(1, ("white", "swap-sides"))
-        policies.insert(1, ())
+        # the first stone was played before the board was mirrored, and offered, not searched for
+        moves[:1] = [("black", row["moves"][0]), ("white", "swap-pieces")]
+        policies[:1] = [(), ()]
+    winner: Colour = other(row["winner"]) if swapped else row["winner"]
     if row["ended_by"] == "resign":
-        moves.append((other(row["winner"]), "resign"))
+        moves.append((other(winner), "resign"))
         policies.append(())
     how = {"chain": "", "proof": "Proof", "resign": "Resign"}[row["ended_by"]]
     black, white = (row["white"], row["black"]) if swapped else (row["black"], row["white"])
     return Game(
         size,
         moves=tuple(moves),
-        result=f"{LETTER_OF[row['winner']]}+{how}",
+        result=f"{LETTER_OF[winner]}+{how}",
         info=(("PB", black), ("PW", white)),
         policies=tuple(policies) if any(policies) else (),
     )
@@ -408,5 +423,6 @@ def game_of(row: Row, swaps: bool = True) -> Game:
 
 def _shares_of(visits: dict[str, list[int]]) -> Shares:
     total = sum(visits["counts"])
-    shares = ((cell, round(n * SHARE_UNITS / total)) for cell, n in zip(visits["cells"], visits["counts"], strict=True))
+    pairs = zip(visits["cells"], visits["counts"], strict=True)
+    shares = ((cell, round(n * SHARE_UNITS / total) if total else 0) for cell, n in pairs)
     return tuple(sorted((cell, share) for cell, share in shares if share))

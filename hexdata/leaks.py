@@ -21,7 +21,7 @@ from hexdata.board import packed_width
 from hexdata.dedup import bits_for, deal_all, fold, fold_all, found_in, keys_of_rows
 from hexdata.occurrences import Records, occurrences, piece_bytes, pieces, read_piece, survey
 from hexdata.params import DatasetParams
-from hexdata.records import BadFile, metadata_of_schema
+from hexdata.records import metadata_of_schema, unreadable
 
 COUNTED = (
     *("black", "white", "to_move", "ply", "plies_left_sum", "policy_cells", "policy_visits"),
@@ -33,7 +33,8 @@ COUNTED = (
 @dataclass(frozen=True)
 class Breach:
     path: Path
-    row: int
+    row: int | None
+    """None for what is not there."""
     message: str
 
 
@@ -74,13 +75,20 @@ def keys_from_stones(rows: pa.Table) -> NDArray[np.bytes_]:
     return keys.view("S16").ravel()
 
 
-def recount(paths: Sequence[Path], games: Path, by_game: bool = False) -> Iterator[Breach]:
+def recount(
+    paths: Sequence[Path],
+    games: Path,
+    by_game: bool = False,
+    whole: bool = False,
+    suite: NDArray[np.bytes_] | None = None,
+) -> Iterator[Breach]:
     """Rows of examples or of a dataset that are not the sum over the games that they should count.
 
     The split and the filters are those that the files' own notes name; `by_game` asks that a row counts whole games of
-    its side, however the dataset was split.
+    its side, however the dataset was split. `whole` asks for rows that are missing, too: of a dataset those that its
+    `suite` and the versions that it names as released do not account for.
     """
-    from hexdata.split import SIDES, filtered, sided
+    from hexdata.split import SIDES, filtered, narrowed, read_released, sided
 
     notes = metadata_of_schema(pq.read_schema(paths[0]))
     params = DatasetParams.model_validate(notes["dataset"]) if "dataset" in notes else None
@@ -88,6 +96,7 @@ def recount(paths: Sequence[Path], games: Path, by_game: bool = False) -> Iterat
         params = params.model_copy(update={"split": "games"})
     found = survey(games)
     bits = bits_for(found.moves)
+    released = read_released(params.released) if params and whole else None
 
     def read(content: bytes) -> tuple[Records, None]:
         table = read_piece(content)
@@ -103,16 +112,33 @@ def recount(paths: Sequence[Path], games: Path, by_game: bool = False) -> Iterat
         number: InKeyOrder([path for path in paths if path.name.startswith(f"{side}-")] if params else list(paths))
         for number, side in (enumerate(SIDES) if params else [(0, "")])
     }
+    lost: dict[int, list[NDArray[np.bytes_]]] = {number: [] for number in written}
     with TemporaryDirectory() as folder:
         payloads = (piece_bytes(piece) for piece in pieces(found.paths))
         deal_all(None, payloads, read, bits, Path(folder))
         for p, expected in fold_all(None, Path(folder), found.size, bits, finish, lambda p: None):
             end = ((p + 1) << (128 - bits)).to_bytes(17, "big")[1:] if p + 1 < 2**bits else None
             side = expected.column("side").to_numpy()
+            due = expected
+            if params and released:
+                in_suite = np.zeros(0, "S16") if suite is None else suite
+                for _, left in narrowed(expected, found.size, params, in_suite, released.between(p, bits)):
+                    due = left
             for number, rows in written.items():
                 of_side = expected.filter(pa.array(side == number))
+                seen = [np.zeros(0, "S16")]
                 for path, first, table in rows.until(end):
+                    seen.append(keys_of_rows(table))
                     yield from _compare(path, first, table, of_side)
+                if whole:
+                    wanted = keys_of_rows(due.filter(pa.array(due.column("side").to_numpy() == number)))
+                    lost[number].append(wanted[~found_in(wanted, np.sort(np.concatenate(seen)))[0]])
+    for number, keys in lost.items():
+        gone = np.concatenate([np.zeros(0, "S16"), *keys])
+        if len(gone):
+            first_key = gone[0].ljust(16, b"\0").hex()
+            text = f"{len(gone)} positions of the games are missing from {SIDES[number] if params else 'the rows'}"
+            yield Breach(paths[0].parent, None, f"{text}, the first with key {first_key}")
 
 
 def _compare(path: Path, first: int, rows: pa.Table, expected: pa.Table) -> Iterator[Breach]:
@@ -153,7 +179,7 @@ class InKeyOrder:
                         yield path, first, pa.Table.from_batches([batch])
                         first += batch.num_rows
             except (OSError, pa.ArrowException):
-                raise BadFile(f"{path}: not a readable Parquet file: truncated, damaged or something else") from None
+                raise unreadable(path) from None
 
     def until(self, end: bytes | None) -> Iterator[tuple[Path, int, pa.Table]]:
         """The next rows with keys below `end`: their file, the row number of the first, and the rows."""

@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hexdata.arrays import examples_of, unpack
-from hexdata.records import BadFile, read_table
+from hexdata.records import BadFile, read_table, unreadable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -158,7 +158,7 @@ def decode(paths: Sequence[Path], out: Path) -> None:
 
     The columns are filled file by file in scratch files and written from there: memory holds one Parquet file.
     """
-    counts = [pq.read_metadata(path).num_rows for path in paths]
+    counts = [_opened(path).metadata.num_rows for path in paths]
     size = _size_of(paths[0])
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".decoding.") as scratch:
@@ -218,9 +218,16 @@ def _decoded(path: Path, size: int) -> dict[str, Array]:
 def _size_of(path: Path) -> int:
     """Of the first row there is: a split without rows leaves that to its neighbours."""
     for file in (path, *sorted(path.parent.glob("*.parquet"))):
-        for batch in pq.ParquetFile(file).iter_batches(batch_size=1, columns=["size"]):
+        for batch in _opened(file).iter_batches(batch_size=1, columns=["size"]):
             return int(batch["size"][0].as_py())
     raise BadFile(f"{path.parent}: no rows in any of its files")
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except (OSError, pa.ArrowException):
+        raise unreadable(path) from None
 
 
 def _scratch(path: Path, shape: tuple[int, ...], kind: str) -> Array:

@@ -160,6 +160,9 @@ class TrainParams(Model):
     threads: Count
     """Part of the result: the order of floating-point sums depends on it."""
     seed: Seed
+    source: Literal["dataset", "augmented"] = "dataset"
+    """What the network learns from: rows of the dataset, each turned by 180 degrees half of the time, or the written
+    copies of data/augmented as they are."""
 
 
 class PatternsParams(Model):

@@ -274,6 +274,10 @@ def remove_others(folder: Path, names: Iterable[str]) -> None:
             path.unlink()
 
 
+def unreadable(path: Path) -> BadFile:
+    return BadFile(f"{path}: not a readable Parquet file: truncated, damaged or something else")
+
+
 def read_table(path: Path, kind: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:
     """Read one of our Parquet files, or some of its columns, checking that it is whole and of the expected kind."""
     try:
@@ -281,7 +285,7 @@ def read_table(path: Path, kind: str | None = None, columns: Sequence[str] | Non
     except FileNotFoundError:
         raise BadFile(f"{path}: no such file") from None
     except (OSError, pa.ArrowException):
-        raise BadFile(f"{path}: not a readable Parquet file: truncated, damaged or something else") from None
+        raise unreadable(path) from None
     try:
         found = metadata_of(table).get("kind")
     except ValueError:

@@ -161,13 +161,19 @@ def sided(games: pa.Table, players: Sequence[str], params: DatasetParams) -> Rec
 
 def filtered(records: Records, filters: Filters) -> Iterator[tuple[str, Records]]:
     """The records after each filter that looks at one game at a time, by name."""
-    if filters.winner_moves:
-        records = records.where(records.fixed["won"] != 0)
-        yield "winner_moves", records
-    if filters.min_ply > 0 or filters.max_ply < MAX_SIZE**2:
-        ply = records.fixed["ply"]
-        records = records.where((ply >= filters.min_ply) & (ply <= filters.max_ply))
-        yield "plies", records
+    for step in game_filters(filters):
+        if step == "winner_moves":
+            records = records.where(records.fixed["won"] != 0)
+        else:
+            ply = records.fixed["ply"]
+            records = records.where((ply >= filters.min_ply) & (ply <= filters.max_ply))
+        yield step, records
+
+
+def game_filters(filters: Filters) -> list[str]:
+    """The names of those that were asked for."""
+    plies = filters.min_ply > 0 or filters.max_ply < MAX_SIZE**2
+    return ["winner_moves"] * filters.winner_moves + ["plies"] * plies
 
 
 def split(
@@ -181,17 +187,9 @@ def split(
         records, rows = left, fold(left)
         _count(counts, step, rows)
 
-    def keep(step: str, mask: NDArray[np.bool_]) -> None:
-        nonlocal rows
-        rows = rows.filter(pa.array(mask))
+    for step, left_rows in narrowed(rows, records.size, params, suite, context.released):
+        rows = left_rows
         _count(counts, step, rows)
-
-    if params.split == "games":
-        keep("split", _owned(rows, context.released))
-        in_suite, _ = found_in(keys_of_rows(rows), suite)
-        keep("suite", ~in_suite | (rows.column("side").to_numpy() == TEST))
-    for step, mask in _row_filters(records.size, params.filters):
-        keep(step, mask(rows))
     proved = context.proved.of(keys_of_rows(rows), 0)
     column = pa.array(proved, pa.int8(), mask=proved == 0)
     rows = rows.set_column(rows.schema.get_field_index("proved"), rows.schema.field("proved"), column)
@@ -205,6 +203,21 @@ def split(
     else:
         tables[COPIES] = augment(tables["train"], records.size, AUGMENTATIONS[params.augment])
     return Parts(tables, counts)
+
+
+def narrowed(
+    rows: pa.Table, size: int, params: DatasetParams, suite: NDArray[np.bytes_], released: Known
+) -> Iterator[tuple[str, pa.Table]]:
+    """The folded rows after each step that looks at whole orbits, by name."""
+    if params.split == "games":
+        rows = rows.filter(pa.array(_owned(rows, released)))
+        yield "split", rows
+        in_suite, _ = found_in(keys_of_rows(rows), suite)
+        rows = rows.filter(pa.array(~in_suite | (rows.column("side").to_numpy() == TEST)))
+        yield "suite", rows
+    for step, mask in _row_filters(size, params.filters):
+        rows = rows.filter(pa.array(mask(rows)))
+        yield step, rows
 
 
 def _count(counts: dict[tuple[str, str, int, str], list[int]], step: str, rows: pa.Table) -> None:
@@ -258,8 +271,12 @@ def _packed(rows: pa.Table, name: str) -> NDArray[np.uint8]:
 
 def _minority_copies(train: pa.Table, won: pa.Table, size: int) -> pa.Table:
     """Every training row, and the half-turn of what the games say that the minority colour has won (hort-2019)."""
-    kept, _ = found_in(keys_of_rows(won), keys_of_rows(train))
-    both = pa.concat_tables([augment(train, size, (0,)), augment(won.filter(pa.array(kept)), size, (1,))])
+    kept, places = found_in(keys_of_rows(won), keys_of_rows(train))
+    won = won.filter(pa.array(kept))
+    # a proof is of the position, whichever games are counted
+    proved = train.column("proved").take(pa.array(places[kept]))
+    won = won.set_column(won.schema.get_field_index("proved"), won.schema.field("proved"), proved)
+    both = pa.concat_tables([augment(train, size, (0,)), augment(won, size, (1,))])
     return both.sort_by([("key", "ascending"), ("symmetry", "ascending")])
 
 
@@ -320,8 +337,8 @@ def build(
     steps: dict[tuple[str, str], int] = {}
     for (step, side, _, _), (_, unique) in counts.items():
         steps[step, side] = steps.get((step, side), 0) + unique
-    # what stood before the step: the last of the steps that look at one game at a time
-    before = [step for step in ("raw", "winner_moves", "plies") if any(step == s for s, _ in steps)][-1]
+    # what stood before the step: the last of those that look at one game at a time, whatever it has left
+    before = (["raw", *game_filters(params.filters)])[-1]
     dropped = {
         side: steps.get((before, side), 0) - steps.get(("split", side), 0) if params.split == "games" else 0
         for side in SIDES

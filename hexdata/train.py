@@ -28,7 +28,7 @@ VALIDATION_BATCH = 1024
 
 
 class LearningRow(NamedTuple):
-    """One line of learning.csv. Training figures are running means over the epoch, on rotated rows."""
+    """One line of learning.csv. Training figures are running means over the epoch, on rotated or augmented rows."""
 
     epoch: int
     split: str
@@ -76,19 +76,33 @@ class TrainResult:
 
 
 def train(
-    dataset: Path, out: Path, size: int, params: TrainParams, data_hash: str, progress: Callable[[Epoch], None]
+    dataset: Path,
+    augmented: Path,
+    out: Path,
+    size: int,
+    params: TrainParams,
+    data_hash: str,
+    progress: Callable[[Epoch], None],
 ) -> TrainResult:
-    """Train on `train-*`, choose the epoch with the smallest loss on `validation-*`, write it to `out/net.safetensors`.
+    """Train on `train-*` of the source that the params name, choose the epoch with the smallest loss on the dataset's
+    `validation-*`, write it to `out/net.safetensors`.
 
     A checkpoint appears after each epoch. What an earlier run left is replaced file by file, and the rest of it is
     removed only when the new network is in place.
     """
     if not kernels_pinned():
         raise RuntimeError("call hexdata.kernels.pin_kernels() before torch is imported: a model depends on it")
-    examples = {split: read_examples(dataset, split, size) for split in ("train", "validation")}
+    on_the_fly = params.source == "dataset"
+    sources = {"train": dataset if on_the_fly else augmented, "validation": dataset}
+    examples = {
+        "train": read_examples(sources["train"], "train", size, params.source),
+        "validation": read_examples(dataset, "validation", size),
+    }
     for split, rows in examples.items():
         if not len(rows):
-            raise BadFile(f"{dataset}: the {split} split has no rows; training needs some of both train and validation")
+            raise BadFile(
+                f"{sources[split]}: the {split} split has no rows; training needs some of both train and validation"
+            )
 
     with _repeatable(params.threads, params.seed):
         device = training_device()
@@ -114,7 +128,9 @@ def train(
             net.train()
             sums = RunningMean()
             for index in torch.split(torch.randperm(len(training), generator=generator), params.batch):
-                rotated = torch.randint(2, (len(index),), generator=generator)
+                rotated = (
+                    torch.randint(2, (len(index),), generator=generator) if on_the_fly else torch.zeros_like(index)
+                )
                 boards, targets = training.batch(index.to(device), rotated.to(device))
                 losses = three_head_loss(net(planes(boards, size)), targets, params.value_weight)
                 optimiser.zero_grad()

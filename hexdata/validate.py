@@ -1,25 +1,41 @@
-"""What must hold of every artifact: `validate(path)` names each breach in a file or folder by file, row and rule."""
+"""What must hold of every artifact: `validate(path, …)` names each breach in files and folders by file, row and rule.
+
+What must hold between files is checked within a campaign or release, over all paths at once; what could not be checked
+because its other half is elsewhere is told too."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hexdata import audit, engine
-from hexdata.board import MAX_SIZE, MIN_SIZE, packed_width
+from hexdata.augment import augment
+from hexdata.board import MAX_SIZE, MIN_SIZE, SYMMETRIES, packed_width
 from hexdata.dedup import found_in, keys_of_rows
-from hexdata.leaks import recount
-from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, rows_hash, schema_for
+from hexdata.leaks import InKeyOrder, recount
+from hexdata.params import DatasetParams
+from hexdata.records import SCHEMA_VERSION, BadFile, augmented_schema, metadata_of, read_table, rows_hash, schema_for
+from hexdata.split import AUGMENTATIONS
 
 AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
 """Rows of a suite that are proved again, at most a second; `hexdata audit` takes as many as are asked for."""
+
+NUMBERED = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})\.parquet")
+SIDES = ("train", "validation", "test")
+LARGE_ROWS, LARGE_NODES = 3, 2_000
+"""Rows of a file with more empty cells, which only the solver itself can prove: a quarter of a second each on 9x9."""
+
+ENDS = ("chain", "proof", "resign")
 
 MOST_PER_RULE = 5
 """Problems named per file and rule: one broken rule often breaks on every row."""
@@ -38,6 +54,20 @@ class Report:
     files: int = 0
     rows: int = 0
     problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was not checked, and why: no problem, but no proof of the contrary either."""
+    large: int = 0
+    """Rows whose proofs are too large for plain search, and how many of them the solver proved again."""
+    solved_again: int = 0
+
+    def remarks(self) -> list[str]:
+        if not self.large:
+            return self.notes
+        large = (
+            f"{self.large:,} rows with proved values have more than {AUDIT_EMPTY} empty cells, too many for plain "
+            f"search; the solver proved {self.solved_again:,} of them again, which finds damage but no fault of its own"
+        )
+        return [*self.notes, large]
 
 
 @dataclass(frozen=True)
@@ -58,43 +88,101 @@ class Sound:
     kind: str
     notes: dict[str, object]
     keys: NDArray[np.bytes_]
-    """No keys for games and openings."""
+    """Ids of games; none for openings."""
+    home: str
+    """Its campaign or release."""
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
 
 
-def validate(path: Path) -> Report:
-    """Check one Parquet file, or every one below a folder and what must hold between them."""
-    if not path.exists():
-        raise BadFile(f"{path}: no such file or folder")
+@dataclass(frozen=True)
+class Everything:
+    """The sound files of all paths, what was found of them, and where to tell what cannot be checked."""
+
+    sound: list[Sound]
+    notes: list[str]
+    whole: set[Path]
+    """Folders without a file that is missing, damaged or not among the paths."""
+
+    def folders(self, *kinds: str) -> dict[Path, list[Sound]]:
+        found: dict[Path, list[Sound]] = {}
+        for file in self.sound:
+            if file.kind in kinds:
+                found.setdefault(file.folder, []).append(file)
+        return found
+
+    def beside(self, home: str, kind: str) -> list[Sound]:
+        """The files of a kind of the same campaign or release."""
+        return [file for file in self.sound if file.kind == kind and file.home == home]
+
+
+KINDS_OF_FOLDERS = ("games", "examples", "dataset", "augmented", "suites", "openings")
+
+
+def homes(files: Sequence[Path]) -> dict[Path, str]:
+    """The campaign (data/KIND/CAMPAIGN/…) or release (RELEASE/data/KIND/…) of each file, by where it lies.
+
+    Positions of one campaign's suite may well be in another's train. What lies elsewhere belongs together, and to the
+    campaign or release if there is only one.
+    """
+    found = {}
+    for file in files:
+        folder = Path(os.path.abspath(file)).parent
+        if folder.parent.name in KINDS_OF_FOLDERS:
+            found[file] = f"{folder.parent.parent}/*/{folder.name}"
+        else:
+            found[file] = str(folder.parent) if folder.name in KINDS_OF_FOLDERS else ""
+    known = set(found.values()) - {""}
+    return {file: home or (min(known) if len(known) == 1 else "") for file, home in found.items()}
+
+
+def validate(*paths: Path) -> Report:
+    """Check Parquet files, every one below folders, and what must hold between all of them."""
     report = Report()
-    paths = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-    if not paths:
-        raise BadFile(f"{path}: no Parquet files here")
+    named: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists():
+            raise BadFile(f"{path}: no such file or folder")
+        below = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+        if not below:
+            raise BadFile(f"{path}: no Parquet files here")
+        named |= dict.fromkeys(below)
+    home_of = homes(list(named))
     sound: list[Sound] = []
-    for file in paths:
+    for file in named:
         report.files += 1
         try:
             table = read_table(file)
         except BadFile as error:
-            if file == path:
+            if file in paths:
                 raise
             report.problems.append(Problem(str(file), None, "readable", str(error)))
             continue
         report.rows += table.num_rows
-        found = [Problem(str(file), row, rule, text) for row, rule, text in _check_table(table)]
+        found = [Problem(str(file), row, rule, text) for row, rule, text in _check_table(table, report)]
         report.problems += found
         if all(problem.rule == "rows_sha256" for problem in found):
             notes = metadata_of(table)
-            keys = keys_of_rows(table) if "key" in table.column_names else np.zeros(0, "S16")
-            sound.append(Sound(file, str(notes["kind"]), notes, keys))
-    if path.is_dir():
-        for check in (_sets, _order, _leaks, _counts):
-            report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in check(sound)]
-        for sums in sorted(path.rglob("SHA256SUMS")):
-            report.problems += _checksums(sums)
+            names = [name for name in ("key", "game_id") if name in table.column_names]
+            keys = keys_of_rows(table, names[0]) if names else np.zeros(0, "S16")
+            sound.append(Sound(file, str(notes["kind"]), notes, keys, home_of[file]))
+    folders = [path for path in paths if path.is_dir()]
+    below_folders = [file for file in named if any(file.is_relative_to(folder) for folder in folders)]
+    everything = Everything(sound, report.notes, {file.parent for file in below_folders})
+    everything.whole.difference_update(file.parent for file in set(named) - {file.path for file in sound})
+    places = [*_sets(below_folders), *_sides(everything, below_folders)]
+    everything.whole.difference_update(place if place.is_dir() else place.parent for place, *_ in places)
+    for check in (_order, _ids, _leaks, _copied_leaks, _copies, _counts):
+        places += check(everything)
+    report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in places]
+    for sums in sorted({sums for folder in folders for sums in folder.rglob("SHA256SUMS")}):
+        report.problems += _checksums(sums)
     return report
 
 
-def _check_table(table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
+def _check_table(table: pa.Table, report: Report) -> Iterator[tuple[int | None, str, str]]:
     notes = metadata_of(table)
     kind = str(notes.get("kind", ""))
     if notes.get("schema_version") != SCHEMA_VERSION:
@@ -130,14 +218,21 @@ def _check_table(table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
             sound = False
             yield problem
         if sound:  # what breaks the rules of Hex cannot be searched
-            yield from _first_few(_audit(table))
+            yield from _first_few(_audit(table, report))
 
 
-def _audit(table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
-    rows = audit.draw(audit.empty_cells(table, "the table"), AUDIT_ROWS, seed=0, most_empty=AUDIT_EMPTY)
+def _audit(table: pa.Table, report: Report) -> Iterator[tuple[int | None, str, str]]:
+    empty = audit.empty_cells(table, "the table")
+    rows = audit.draw(empty, AUDIT_ROWS, seed=0, most_empty=AUDIT_EMPTY)
     for checked in audit.audit_rows(table, rows, "the table", AUDIT_NODES):
         for difference in checked.differences:
             yield difference.row, "audit", str(difference)
+    report.large += sum(cells > AUDIT_EMPTY for cells in empty.values())
+    large = audit.draw(empty, LARGE_ROWS, seed=0, most_empty=AUDIT_EMPTY, larger=True)
+    for checked in audit.audit_rows(table, large, "the table", LARGE_NODES, by_solver=True):
+        report.solved_again += checked.labels > 0
+        for difference in checked.differences:
+            yield difference.row, "audit", difference.told("the solver")
 
 
 def _first_few(found: Iterator[tuple[int | None, str, str]]) -> Iterator[tuple[int | None, str, str]]:
@@ -161,6 +256,12 @@ def _games(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
         for row in wrong.tolist():
             yield row, "per_move", f"{name} has not one entry per move"
     winners, visits = table.column("winner").to_pylist(), table.column("visits").to_pylist()
+    endings = table.column("ended_by").to_pylist()
+    for row, (winner, ended_by) in enumerate(zip(winners, endings, strict=True)):
+        if winner not in ("black", "white"):
+            yield row, "winner", f"winner {winner!r}, expected black or white"
+        if ended_by not in ENDS:
+            yield row, "ended_by", f"ended by {ended_by!r}, expected {', '.join(ENDS)}"
     openings = table.column("opening_length").to_pylist()
     ids = table.column("game_id").to_pylist()
     seen_ids: dict[bytes, int] = {}
@@ -173,9 +274,11 @@ def _games(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
         except ValueError as error:
             yield row, "legal", str(error)
             continue
-        expected = ("black", "white", None)[int(replayed["winner"][0])]
-        if winners[row] != expected and table.column("ended_by")[row].as_py() == "chain":
-            yield row, "winner", f"winner {winners[row]}, but the stones say {expected}"
+        joined = ("black", "white", None)[int(replayed["winner"][0])]
+        if joined and winners[row] != joined:
+            yield row, "winner", f"winner {winners[row]}, but the stones say {joined}"
+        if not joined and endings[row] == "chain":
+            yield row, "winner", f"{winners[row]} is said to win by a chain, but nobody has joined two sides"
         if openings[row] > len(game):
             yield row, "opening_length", f"{openings[row]} opening stones in {len(game)} moves"
         for ply, seen in enumerate(visits[row][: len(game)]):
@@ -214,9 +317,8 @@ def _positions(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, st
     blacks, whites = stones.black.sum(axis=1).astype(int), stones.white.sum(axis=1).astype(int)
     for row in np.flatnonzero(blacks + whites != stones.ply).tolist():
         yield row, "ply", f"ply {stones.ply[row]}, but {blacks[row] + whites[row]} stones"
-    swapped = np.zeros(len(blacks), bool)
-    if "symmetry" in table.column_names:
-        swapped = table.column("symmetry").to_numpy() >= 2
+    copied = table.column("symmetry").to_numpy() if "symmetry" in table.column_names else None
+    swapped = np.zeros(len(blacks), bool) if copied is None else copied >= 2
     ahead = np.where(swapped, whites - blacks, blacks - whites)
     turn = np.where(swapped, 1 - stones.to_move, stones.to_move)
     for row in np.flatnonzero(ahead != turn).tolist():
@@ -230,12 +332,18 @@ def _positions(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, st
     for row, key in enumerate(keys):
         if key.tobytes() != stored[row]:
             yield row, "key", "the key is not that of the stones"
-    if "symmetry" not in table.column_names:
+    if copied is None:
         for row in np.flatnonzero(symmetry != 0).tolist():
             yield row, "image", "not the image that a row stores"
         for row in range(1, len(stored)):
             if stored[row - 1] >= stored[row]:
                 yield row, "sorted", "keys are not strictly ascending"
+        return
+    for row in np.flatnonzero(copied >= len(SYMMETRIES)).tolist():
+        yield row, "symmetry", f"symmetry {copied[row]}, expected 0 to {len(SYMMETRIES) - 1}"
+    for row, (before, after) in enumerate(pairwise(zip(stored, copied.tolist(), strict=True)), start=1):
+        if before >= after:
+            yield row, "sorted", "keys and symmetries are not strictly ascending"
 
 
 def _examples(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
@@ -325,48 +433,77 @@ _CHECKS: dict[str, Callable[[pa.Table, int], Iterator[tuple[int | None, str, str
 Place = tuple[Path, int | None, str, str]
 
 
-def _sets(sound: list[Sound]) -> Iterator[Place]:
-    """Files that are numbered `-00001-of-00003` are all there, and a dataset's file lies on the side that it names."""
-    for file in sound:
-        match = re.fullmatch(r"(.+)-(\d{5})-of-(\d{5})\.parquet", file.path.name)
-        if file.kind == "dataset" and match and match[1] != file.notes.get("split"):
-            yield file.path, None, "split", f"a file of {match[1]} that was written as {file.notes.get('split')}"
-        if match and match[2] == "00000":
-            for number in range(int(match[3])):
-                name = f"{match[1]}-{number:05d}-of-{match[3]}.parquet"
-                if not (file.path.parent / name).is_file():
-                    yield file.path.parent / name, None, "files", f"missing from the set of {int(match[3])} files"
+def _sets(files: Sequence[Path]) -> Iterator[Place]:
+    """Files that are numbered `-00001-of-00003` are all there, whichever of them are, and of one set."""
+    totals: dict[tuple[Path, str], set[int]] = {}
+    for file in files:
+        if match := NUMBERED.fullmatch(file.name):
+            totals.setdefault((file.parent, match[1]), set()).add(int(match[3]))
+    for (folder, stem), found in totals.items():
+        if len(found) > 1:
+            yield folder, None, "files", f"files of {stem} from sets of {' and '.join(map(str, sorted(found)))} files"
+        for total in sorted(found):
+            for number in range(total):
+                name = f"{stem}-{number:05d}-of-{total:05d}.parquet"
+                if not (folder / name).is_file():
+                    yield folder / name, None, "files", f"missing from the set of {total} files"
 
 
-def _order(sound: list[Sound]) -> Iterator[Place]:
-    """Keys ascend from file to file of a set, too."""
+def _sides(everything: Everything, whole: Sequence[Path]) -> Iterator[Place]:
+    """A dataset's file lies on the side that it names, and a folder has all three sides."""
+    for folder, files in everything.folders("dataset").items():
+        for file in files:
+            match = NUMBERED.fullmatch(file.path.name)
+            if match and match[1] != file.notes.get("split"):
+                yield file.path, None, "split", f"a file of {match[1]} that was written as {file.notes.get('split')}"
+        names = [path.name for path in whole if path.parent == folder]
+        for side in SIDES:
+            if names and not any(name.startswith(f"{side}-") for name in names):
+                yield folder, None, "files", f"no files of {side}: a dataset has all of {', '.join(SIDES)}"
+
+
+def _order(everything: Everything) -> Iterator[Place]:
+    """Keys ascend from file to file of a set, too; the copies of one row may lie in two files."""
     last: dict[tuple[Path, str], bytes] = {}
-    for file in sound:
-        if file.kind not in ("examples", "dataset") or not len(file.keys):
+    for file in everything.sound:
+        if file.kind not in ("examples", "dataset", "augmented") or not len(file.keys):
             continue
         place = (file.path.parent, file.path.name.split("-")[0])
-        if place in last and file.keys[0] <= last[place]:
+        if place in last and (file.keys[0], file.kind == "augmented") <= (last[place], False):
             yield file.path, 0, "sorted", "its first key does not follow the last one of the file before"
         last[place] = file.keys[-1]
 
 
-def _leaks(sound: list[Sound]) -> Iterator[Place]:
-    """No orbit on two sides of a dataset, no position of a suite in what is learned from."""
-    suites = [file.keys for file in sound if file.kind == "suite"]
-    in_suites = np.sort(np.concatenate(suites)) if suites else np.zeros(0, "S16")
-    sides: dict[tuple[Path, str], list[Sound]] = {}
-    for file in sound:
-        if file.kind == "dataset":
-            sides.setdefault((file.path.parent, str(file.notes.get("split"))), []).append(file)
-    for (folder, side), files in sides.items():
+def _ids(everything: Everything) -> Iterator[Place]:
+    """No game twice in a folder."""
+    for files in everything.folders("games").values():
+        before = files[0].keys
+        for file in files[1:]:
+            for row in np.flatnonzero(found_in(file.keys, np.sort(before))[0]).tolist()[:MOST_PER_RULE]:
+                yield file.path, row, "unique", "its game_id is that of a game in another file of the folder"
+            before = np.concatenate([before, file.keys])
+
+
+def _leaks(everything: Everything) -> Iterator[Place]:
+    """No orbit on two sides of a dataset, no position of its campaign's suite in what is learned from."""
+    for folder, files in everything.folders("dataset").items():
+        suites = everything.beside(files[0].home, "suite")
+        if not suites:
+            everything.notes.append(
+                f"{folder}: not compared with a suite: none of the same campaign is among the paths"
+            )
+        in_suites = _keys_in_order(suites)
+        sides: dict[str, list[Sound]] = {}
         for file in files:
-            for other, others in ((o, o_files) for (o_folder, o), o_files in sides.items() if o_folder == folder):
-                if side < other:
-                    there, _ = found_in(file.keys, np.sort(np.concatenate([f.keys for f in others])))
-                    rows = np.flatnonzero(there)
-                    if len(rows):
-                        text = f"{len(rows)} orbits of {side} stand in {other} as well, from this row on"
-                        yield file.path, int(rows[0]), "leak", text
+            sides.setdefault(str(file.notes.get("split")), []).append(file)
+        keys = {side: _keys_in_order(of_side) for side, of_side in sides.items()}
+        for file in files:
+            side = str(file.notes.get("split"))
+            for other in sorted(other for other in sides if side < other):
+                rows = np.flatnonzero(found_in(file.keys, keys[other])[0])
+                if len(rows):
+                    text = f"{len(rows)} orbits of {side} stand in {other} as well, from this row on"
+                    yield file.path, int(rows[0]), "leak", text
             if side in ("train", "validation"):
                 rows = np.flatnonzero(found_in(file.keys, in_suites)[0])
                 if len(rows):
@@ -374,25 +511,140 @@ def _leaks(sound: list[Sound]) -> Iterator[Place]:
                     yield file.path, int(rows[0]), "leak", text
 
 
-def _counts(sound: list[Sound]) -> Iterator[Place]:
+def _copied_leaks(everything: Everything) -> Iterator[Place]:
+    """Copies are learned from as the training rows are."""
+    for files in everything.folders("augmented").values():
+        home = files[0].home
+        held_out = {"a suite": _keys_in_order(everything.beside(home, "suite"))}
+        for side in ("validation", "test"):
+            of_side = [file for file in everything.beside(home, "dataset") if file.notes.get("split") == side]
+            held_out[side] = _keys_in_order(of_side)
+        for file in files:
+            for name, keys in held_out.items():
+                rows = np.flatnonzero(found_in(file.keys, keys)[0])
+                if len(rows):
+                    text = f"{len(rows)} copies of positions of {name} stand in what is learned from, from this row on"
+                    yield file.path, int(rows[0]), "leak", text
+
+
+def _copies(everything: Everything) -> Iterator[Place]:
+    """Augmented rows are what `augment` makes of the training rows, where these are at hand."""
+    for folder, files in everything.folders("augmented").items():
+        beside = [file for file in everything.beside(files[0].home, "dataset") if file.notes.get("split") == "train"]
+        away = f"{folder}: not compared with its training rows: "
+        if not beside:
+            everything.notes.append(f"{away}none of the same campaign are among the paths")
+        elif any(files[0].notes.get(name) != beside[0].notes.get(name) for name in ("dataset", "games_rows_sha256")):
+            yield folder, None, "copies", f"made of other training rows than those in {beside[0].folder}"
+        elif not {folder, beside[0].folder} <= everything.whole or "dataset" not in files[0].notes:
+            everything.notes.append(f"{away}not all files of both are here and sound")
+        else:
+            yield from _compare_copies(files, [file for file in beside if file.folder == beside[0].folder])
+
+
+def _compare_copies(files: Sequence[Sound], train: Sequence[Sound]) -> Iterator[Place]:
+    """The first row that differs: what follows a missing one differs, too."""
+    augmentation = DatasetParams.model_validate(files[0].notes["dataset"]).augment
+    due = _copies_due(files, train, augmentation)
+    waiting: pa.Table | None = None
+    for path, first, found in InKeyOrder([file.path for file in files]).until(None):
+        while (waiting is None or waiting.num_rows < found.num_rows) and (more := next(due, None)) is not None:
+            waiting = more if waiting is None else pa.concat_tables([waiting, more])
+        wanted = found.slice(0, 0) if waiting is None else waiting.slice(0, found.num_rows)
+        waiting = None if waiting is None else waiting.slice(found.num_rows)
+        row = _first_difference(found, wanted, augmentation == "minority")
+        if row is not None:
+            yield path, first + row, "copies", "not the copy that follows from the training rows"
+            return
+    left = (waiting.num_rows if waiting is not None else 0) + sum(table.num_rows for table in due)
+    if left:
+        yield files[-1].path, None, "copies", f"the last {left} copies that follow from the training rows are missing"
+
+
+def _copies_due(files: Sequence[Sound], train: Sequence[Sound], augmentation: str) -> Iterator[pa.Table]:
+    turned = np.zeros(0, "S16")
+    if augmentation == "minority":
+        # which rows have a turned copy is known from the games alone
+        for file in files:
+            rows = read_table(file.path, "augmented", ["key", "symmetry"])
+            turned = np.concatenate([turned, keys_of_rows(rows.filter(pc.field("symmetry") == 1))])
+    for _, _, rows in InKeyOrder([file.path for file in train]).until(None):
+        copies = augment(rows, rows.column("size")[0].as_py(), AUGMENTATIONS.get(augmentation, (0, 1)))
+        if augmentation == "minority":
+            kept = (copies.column("symmetry").to_numpy() == 0) | found_in(keys_of_rows(copies), turned)[0]
+            copies = copies.filter(pa.array(kept))
+        yield copies
+
+
+OF_THE_POSITION = ["key", "size", "black", "white", "to_move", "ply", "proved", "weight", "symmetry"]
+"""What a turned row of the minority shares with its training row; the rest counts some of the games."""
+
+
+def _first_difference(found: pa.Table, wanted: pa.Table, minority: bool) -> int | None:
+    schema = augmented_schema(found.column("size")[0].as_py())
+    pair = [table.cast(schema) for table in (found, wanted)]
+    if pair[0].equals(pair[1]):
+        return None
+    one, two = ([_compared(row, minority) for row in table.to_pylist()] for table in pair)
+    differ = (row for row, (a, b) in enumerate(zip(one, two, strict=False)) if a != b)
+    return next(differ, None if len(one) == len(two) else len(two))
+
+
+def _compared(row: dict[str, object], minority: bool) -> dict[str, object]:
+    return {name: row[name] for name in OF_THE_POSITION} if minority and row["symmetry"] else row
+
+
+def _keys_in_order(files: Sequence[Sound]) -> NDArray[np.bytes_]:
+    return np.sort(np.concatenate([np.zeros(0, "S16"), *(file.keys for file in files)]))
+
+
+def _counts(everything: Everything) -> Iterator[Place]:
     """Rows are the sums over the games that their notes name, where these games are at hand."""
-    shards: dict[Path, list[str]] = {}
-    for file in sound:
-        if file.kind == "games":
-            shards.setdefault(file.path.parent, []).append(str(file.notes.get("rows_sha256")))
-    tables: dict[Path, list[Sound]] = {}
-    for file in sound:
-        if file.kind in ("examples", "dataset"):
-            tables.setdefault(file.path.parent, []).append(file)
-    for files in tables.values():
+    shards = everything.folders("games")
+    for folder, files in everything.folders("examples", "dataset").items():
         wanted = files[0].notes.get("games_rows_sha256")
         if not isinstance(wanted, dict):
+            everything.notes.append(f"{folder}: not counted again: its files do not say which games they are made from")
             continue
         hashes = sorted(map(str, wanted.values()))
-        games = next((folder for folder, found in shards.items() if sorted(found) == hashes), None)
-        if games is not None:
-            breaches = recount([file.path for file in files], games)
-            yield from _few_places((b.path, b.row, "counts", b.message) for b in breaches)
+        made_from = (games for games, found in shards.items() if sorted(map(_rows_sha256, found)) == hashes)
+        games = next(made_from, None)
+        if games is None:
+            if beside := everything.beside(files[0].home, "games"):
+                yield folder, None, "counts", _other_games(wanted, beside)
+            else:
+                everything.notes.append(f"{folder}: not counted again: its games are not among the paths")
+            continue
+        suites = everything.beside(files[0].home, "suite")
+        whole = folder in everything.whole
+        if whole and (reason := _cannot_tell_what_is_due(files[0], suites)):
+            everything.notes.append(f"{folder}: rows that are missing were not looked for: {reason}")
+            whole = False
+        breaches = recount([file.path for file in files], games, whole=whole, suite=_keys_in_order(suites))
+        yield from _few_places((b.path, b.row, "counts", b.message) for b in breaches)
+
+
+def _cannot_tell_what_is_due(file: Sound, suites: Sequence[Sound]) -> str | None:
+    """Why one cannot know which rows a dataset should have."""
+    if file.kind != "dataset":
+        return None
+    params = DatasetParams.model_validate(file.notes["dataset"])
+    if params.split == "games" and not suites:
+        return "its suite is not among the paths"
+    away = next((folder for folder in params.released if not any(Path(folder).glob("train-*.parquet"))), None)
+    return f"{away}, which it names as released, is not here" if away else None
+
+
+def _other_games(wanted: dict[str, object], here: Sequence[Sound]) -> str:
+    found = set(map(_rows_sha256, here))
+    gone = sorted(name for name, rows in wanted.items() if rows not in found)
+    more = len(found - set(map(str, wanted.values())))
+    lost = f"{len(gone)} missing or changed ({gone[0]})" if gone else "none missing"
+    return f"made from other games than those here: {lost}, {more} others"
+
+
+def _rows_sha256(file: Sound) -> str:
+    return str(file.notes.get("rows_sha256"))
 
 
 def _few_places(found: Iterator[Place]) -> Iterator[Place]:

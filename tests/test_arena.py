@@ -22,6 +22,7 @@ from hexdata.board import Position, cell_name
 from hexdata.cli import main
 from hexdata.external import EngineFailed
 from hexdata.formats import read_games
+from hexdata.import_games import black_first
 from hexdata.records import folder_hash, read_folder
 from hexdata.validate import validate
 
@@ -175,8 +176,12 @@ def test_a_strong_opening_is_swapped_and_a_weak_one_is_not(tmp_path: Path) -> No
     assert all(len(row["budget"]) == len(row["moves"]) for row in found)
     assert validate(tmp_path / "m").problems == []
     games = [game for game in read_games(tmp_path / "m" / "games.sgf") if isinstance(game, arena.Game)]
-    assert [game.moves[1] for game in games[:2]] == [("white", "swap-sides")] * 2
-    assert [game.winner() for game in games] == ["black", "black", "white", "white"]
+    assert [game.moves[1] for game in games[:2]] == [("white", "swap-pieces")] * 2
+    for game, row in zip(games, found, strict=True):
+        line = black_first(game)
+        assert list(line.moves) == row["moves"]
+        told = ("swapped", "winner", "ended_by", "black", "white")
+        assert [getattr(line, name) for name in told] == [row[name] for name in told]
 
 
 # ------------------------------------------------------------------------------------------------------------- external

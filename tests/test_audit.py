@@ -1,6 +1,7 @@
 """The audit passes on what the solver proved, and finds every label that was turned round, in its place."""
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 from hexdata import audit, suites
-from hexdata.board import cell_name
+from hexdata.board import Position, bits, cell_name
 from hexdata.cli import main
+from hexdata.label import keys_of, label, suite_table
 from hexdata.params import SuiteParams
 from hexdata.records import BadFile, read_table, schema_for, table_bytes, write_whole
 from hexdata.validate import validate
@@ -117,6 +119,31 @@ def test_validate_proves_some_of_a_suite_again(suite: Path, tmp_path: Path) -> N
     assert "is labelled a win, but plain search proves a loss" in problems[0].message
     flipped = changed(suite / "openings.parquet", tmp_path, 0, winner="black")
     assert [(p.row, p.rule) for p in validate(flipped).problems] == [(0, "audit")]
+
+
+def test_validate_has_the_solver_prove_what_is_too_large_for_plain_search(tmp_path: Path) -> None:
+    """A suite of 9x9: its damaged labels are found, and what was proved how is told."""
+    rng = random.Random(1)
+    drawn = [rng.sample(range(81), 40) for _ in range(6)]
+    positions = [Position(9, bits(stones[::2]), bits(stones[1::2]), "black") for stones in drawn]
+    positions = sorted((p for p in positions if p.winner() is None), key=lambda p: keys_of([p])[0][0])
+    keys, symmetry = keys_of(positions)
+    images = [p.transform(int(s)) for p, s in zip(positions, symmetry, strict=True)]
+    table = suite_table(images, keys, label(images, limit_nodes=2_000, all_moves=True), "random")
+    path = tmp_path / "suite.parquet"
+    write_whole(path, table_bytes(table, "suite", {}))
+    report = validate(path)
+    assert report.problems == []
+    assert (report.large, report.solved_again) == (len(images), 3)
+    assert "the solver proved 3 of them again, which finds damage but no fault of its own" in report.remarks()[-1]
+    rows = table.to_pylist()
+    for row in rows:
+        lists = {"winning_moves": row["losing_moves"], "losing_moves": row["winning_moves"]}
+        row.update(lists, value=1 if row["losing_moves"] else -1)
+    write_whole(path, table_bytes(pa.Table.from_pylist(rows, schema=schema_for("suite", 9)), "suite", {}))
+    problems = validate(path).problems
+    assert {p.rule for p in problems} == {"audit"}
+    assert "but the solver proves" in problems[0].message
 
 
 def test_the_sample_is_a_function_of_the_seed(suite: Path) -> None:

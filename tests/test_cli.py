@@ -701,10 +701,13 @@ def test_head_of_a_strangers_table(capsys: Output, tmp_path: Path) -> None:
 
 @pytest.fixture
 def validator(monkeypatch: pytest.MonkeyPatch) -> None:
-    def check(path: Path) -> Report:
-        file = str(path)
-        wrong = [Problem(file, 3, "stones", "a1 is black and white"), Problem(file, None, "schema", "no column key")]
-        return Report(1, 10, wrong if path.name == "wrong.parquet" else [])
+    def check(*paths: Path) -> Report:
+        report = Report(len(paths), 10 * len(paths), notes=[f"{paths[0].parent}: not compared"] if paths[1:] else [])
+        for path in paths:
+            if path.name == "wrong.parquet":
+                report.problems.append(Problem(str(path), 3, "stones", "a1 is black and white"))
+                report.problems.append(Problem(str(path), None, "schema", "no column key"))
+        return report
 
     monkeypatch.setattr("hexdata.validate.validate", check)
 
@@ -716,10 +719,11 @@ def test_validate(capsys: Output, tmp_path: Path) -> None:
     assert printed(capsys, "validate", str(good), str(wrong), code=1).splitlines() == [
         f"{wrong}: row 3: stones: a1 is black and white",
         f"{wrong}: schema: no column key",
+        f"{tmp_path}: not compared",
         "2 problems in 2 files, 20 rows",
     ]
     answer = json.loads(printed(capsys, "validate", str(wrong), "--json", code=1))
-    assert (answer["ok"], answer["files"], answer["rows"]) == (False, 1, 10)
+    assert (answer["ok"], answer["files"], answer["rows"], answer["not_checked"]) == (False, 1, 10, [])
     assert answer["problems"][1] == {"file": str(wrong), "row": None, "rule": "schema", "message": "no column key"}
 
 

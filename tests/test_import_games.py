@@ -13,7 +13,7 @@ from hexdata import examples
 from hexdata.board import Position, cell_map, cell_name, cells, other, parse_cell, parse_moves
 from hexdata.cli import main
 from hexdata.errors import BadInput
-from hexdata.formats import FORMATS, read_games, write_games
+from hexdata.formats import FORMATS, Format, read_games, write_games
 from hexdata.formats.game import Game
 from hexdata.formats.sgf import parse_sgf
 from hexdata.import_games import (
@@ -27,8 +27,11 @@ from hexdata.import_games import (
 )
 from hexdata.params import ImportedGames, read_campaign, read_params
 from hexdata.records import folder_hash, metadata_of, read_folder, read_table
+from hexdata.split import build
 from hexdata.validate import validate
 from tests.flows.conftest import ROOT
+from tests.tables import game_row
+from tests.test_split import params, sides_in, write_suite
 
 Output = pytest.CaptureFixture[str]
 
@@ -87,6 +90,10 @@ REFUSED = {
     "unfinished": ("(;SZ[5];B[a1])", "does not tell who won"),
     "no moves": ("(;SZ[5]RE[B])", "no moves"),
     "lost on time": ("(;SZ[5]RE[W+Time];B[a1])", "lost by time or forfeit"),
+    "lost on time, in words": ("(;SZ[5]RE[Black+Time];B[a1])", "lost by time or forfeit"),
+    "lost on time, apart": ("(;SZ[5]RE[W + Time];B[a1])", "lost by time or forfeit"),
+    "lost on time, after a space": ("(;SZ[5]RE[ B+T];B[a1])", "lost by time or forfeit"),
+    "forfeited, in words": ("(;SZ[5]RE[White+Forfeit];B[a1];W[b2])", "lost by time or forfeit"),
     "forfeited": ("(;SZ[5];B[a1];W[forfeit])", "lost by time or forfeit"),
     "against the stones": ("(;SZ[2]RE[W+];B[a1];W[b1];B[a2])", r"the result W\+ is not what the moves say, that black"),
     "against the resignation": ("(;SZ[5]RE[W];B[a1];W[resign])", "the result W is not what the moves say"),
@@ -284,7 +291,7 @@ def test_export_between_formats_and_what_it_refuses(tmp_path: Path, capsys: Outp
     assert "--as 'pgn' is no format: expected one of sgf" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", [name for name in TOLD if name not in ("set-up", "set-up of White's", "proved")])
+@pytest.mark.parametrize("name", [name for name in TOLD if name not in ("set-up", "set-up of White's")])
 def test_a_row_exported_to_sgf_is_imported_as_it_was(name: str, project: Path) -> None:
     (project / "one.sgf").write_text(TOLD[name][0])
     import_games("one", [Path("one.sgf")], Path("data"), Path("params.yaml"))
@@ -297,6 +304,59 @@ def test_a_row_exported_to_sgf_is_imported_as_it_was(name: str, project: Path) -
     assert not isinstance(plain, BadInput)
     assert tuple(cell for _, cell in plain.moves) == line.moves
     assert plain.winner() == line.winner
+
+
+@pytest.mark.parametrize("form", ["sgf", "moves"])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("ended_by", ["proof", "resign"])
+@pytest.mark.parametrize("winner", ["black", "white"])
+def test_an_end_that_no_stones_show_comes_back(
+    tmp_path: Path, form: Format, swapped: bool, ended_by: str, winner: str
+) -> None:
+    """Swapped or not, whoever's turn it is, beside a game that ends as games do."""
+    row = game_row(5, parse_moves("a3 d4 a5", 5), winner)
+    row.update(swapped=swapped, opening_length=int(swapped), ended_by=ended_by, black="ann", white="bob")
+    finished_too = game_row(2, parse_moves("a1 b1 a2", 2), "black")
+    path = tmp_path / "games.txt"
+    path.write_text(write_games([game_of(row), game_of(finished_too)], form))
+    found = read_lines([path])
+    assert found.refused == []
+    line = next(line for line in found.lines.values() if line.size == 5)
+    assert (list(line.moves), line.winner, line.ended_by) == (row["moves"], winner, ended_by)
+    assert (line.swapped, line.opening_length) == (swapped, int(swapped))
+    if form == "sgf":
+        assert (line.black, line.white) == ("ann", "bob")
+
+
+def test_policies_of_a_swapped_game_come_back_in_their_places() -> None:
+    """The reader mirrors them as the moves; a move whose cells were never visited has none."""
+    row = game_row(5, parse_moves("a3 d4 a5", 5), "black")
+    visits = [{"cells": [], "counts": []}, {"cells": [1, 18], "counts": [1, 3]}, {"cells": [20], "counts": [0]}]
+    row.update(swapped=True, opening_length=1, ended_by="resign", visits=visits)
+    line = black_first(game_of(row))
+    assert line.policies == ((), ((1, 2500), (18, 7500)), ())
+    assert game_of({**row, "swapped": False}).policies[1:3] == (((1, 2500), (18, 7500)), ())
+
+
+def test_a_grown_import_keeps_the_sides_of_what_was_released(
+    project: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More games sort older ones into other shards; with `released`, orbits stay where they were all the same."""
+    monkeypatch.setattr("hexdata.import_games.PER_SHARD", 40)
+    write_suite(project / "suite", [Position.after(5, [12, 6, 8])])
+    wanted = params(validation=0.3, test=0.3)
+    released = wanted.model_copy(update={"released": (str(project / "v1"),)})
+    said = []
+    for name, count, version in (("v1", 150, wanted), ("free", 300, wanted), ("v2", 300, released)):
+        (project / "games.sgf").write_text(write_games([finished(seed, 5) for seed in range(count)], "sgf"))
+        assert main(["import", "games.sgf", "--as", "others5"]) == 0
+        said.append(capsys.readouterr().out)
+        build(project / "data/games/others5", None, project / "suite", project / name, project / "more", version)
+    first, free, second = (sides_in(project / name) for name in ("v1", "free", "v2"))
+    assert len(second) > len(first)
+    assert any(free.get(key, side) != side for key, side in first.items()), "nothing would move: the test shows nothing"
+    assert {key: second[key] for key in first} == first
+    assert ["`dataset.released` of campaigns.others5" in text for text in said] == [False, True, False]
 
 
 def test_the_fuller_record_of_a_game_is_kept_whatever_the_order(project: Path) -> None:

@@ -154,6 +154,14 @@ def test_what_is_no_dataset_is_named(project: Path) -> None:
         hexdata.load("tiny")
 
 
+@pytest.mark.parametrize("name", ["train-00001-of-00002", "validation-00000-of-00001"])
+def test_a_truncated_file_is_named(project: Path, name: str) -> None:
+    path = project / f"data/dataset/tiny/{name}.parquet"
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(BadFile, match=rf"{name}\.parquet: not a readable Parquet file"):
+        hexdata.load("tiny")
+
+
 def test_a_bad_row_is_named_and_nothing_is_cached(project: Path) -> None:
     path = project / "data/dataset/tiny/train-00000-of-00002.parquet"
     rewrite(path, "z_count", 0)

@@ -114,6 +114,42 @@ def test_every_configuration_of_the_card_is_one_schema_and_all_its_files(root: P
     assert named == set(out.glob("data/**/*.parquet"))
 
 
+def readme(root: Path, params: Path, **sections: dict[str, object]) -> str:
+    """The card, on one line, of hex5 with these changes."""
+    changed = yaml.safe_load(PARAMS.read_text())
+    for section, values in sections.items():
+        changed["campaigns"]["hex5"][section] |= values
+        if "imported" in values:
+            changed["campaigns"]["hex5"][section] = values
+    params.write_text(yaml.safe_dump(changed))
+    return " ".join((build(root, params=params) / "README.md").read_text().split())
+
+
+def test_the_card_says_how_the_rows_were_dealt_chosen_and_proved(root: Path, tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    owner = "belongs to the split of the first shard that met it"
+    plain = readme(root, path)
+    assert plain.count(owner) == 2
+    assert "stays in test" not in plain
+    assert "later versions with more shards never move it" in plain
+    assert "with at least 8 stones were solved within 100 nodes each" in plain
+    assert "Filters" not in plain
+
+    filters = {"winner_moves": True, "min_ply": 4, "min_visits": 2000}
+    chosen = readme(root, path, dataset={"filters": filters}, examples={"prove_limit_nodes": 0})
+    asked = "before a move of the side that won the game; with at least 2,000 visits; of at least 4 stones."
+    assert f"**Filters**: only positions {asked}" in chosen
+    assert "None of them was solved" in chosen
+
+    pairs = readme(root, path, dataset={"split": "pairs"})
+    assert owner not in pairs
+    assert "a game goes to" not in pairs
+    assert "Pairs of a position and a move were dealt at random, and nothing was left out" in pairs
+
+    theirs = readme(root, path, games={"imported": "0" * 64}, dataset={"released": ["v1"]})
+    assert "keeps it there if its `dataset.released` names this one. Positions of earlier versions have kept" in theirs
+
+
 def test_other_data_give_another_front_matter(root: Path) -> None:
     """`datasets` keys its cache by it: with equal front matter a rebuilt release would load as the old one."""
     before = front_matter(build(root))["configs"]

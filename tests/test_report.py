@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import yaml
 
 from hexdata.board import neighbours
 from hexdata.errors import BadInput
@@ -153,6 +154,17 @@ def test_a_leak_is_said_loudly(metrics: Path, tmp_path: Path) -> None:
     words = Page(build(metrics, tmp_path / "out")).text
     assert "No leak was found" not in words
     assert "3 leaks found: results on the test split are not to be trusted." in words
+
+
+def test_pairs_at_random_are_not_called_whole_games(metrics: Path, tmp_path: Path) -> None:
+    assert "A game goes to a split as a whole" in Page(build(metrics, tmp_path / "out")).text
+    changed = yaml.safe_load(PARAMS.read_text())
+    changed["campaigns"]["hex6"]["dataset"]["split"] = "pairs"
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(changed))
+    build_report("hex6", 6, metrics, tmp_path / "pairs", tmp_path / "params.yaml")
+    page = Page((tmp_path / "pairs" / "index.html").read_text()).text
+    assert "as a whole" not in page
+    assert "Pairs of a position and a move go to splits at random" in page
 
 
 def test_an_opening_without_games_has_no_rate(metrics: Path, tmp_path: Path) -> None:

@@ -251,6 +251,26 @@ def test_filters_keep_what_plain_python_keeps(
     assert kept(counts, "raw") == (sum(len(g) - 1 for g in games["moves"].to_pylist()), reduce(games).num_rows)
 
 
+def test_filters_that_leave_nothing_drop_nothing_at_the_split(games_folder: Path, suite: Path, tmp_path: Path) -> None:
+    nothing = params(filters=Filters(min_ply=25))
+    figures, counts = build(games_folder, None, suite, tmp_path / "out", tmp_path / "more", nothing)
+    assert {side: figures[side]["rows"] for side in SIDES} == dict.fromkeys(SIDES, 0)  # type: ignore[index]
+    assert figures["dropped"] == dict.fromkeys(SIDES, 0)
+    assert {count.step for count in counts} == {"raw"}
+
+
+def test_games_without_a_searched_move_make_empty_sides(games: pa.Table, suite: Path, tmp_path: Path) -> None:
+    rows = games.slice(0, 5).to_pylist()
+    for row in rows:
+        row["opening_length"] = len(row["moves"])
+    table = pa.Table.from_pylist(rows, schema=games.schema)
+    write_whole(tmp_path / "games" / "games-00000.parquet", table_bytes(table, "games", {}))
+    figures, counts = build(tmp_path / "games", None, suite, tmp_path / "out", tmp_path / "more", params())
+    assert counts == []
+    assert (figures["augmented_rows"], figures["dropped"]) == (0, dict.fromkeys(SIDES, 0))
+    assert read_folder(tmp_path / "out", "dataset").num_rows == 0
+
+
 def kept(counts: list[Count], step: str | None = None) -> tuple[int, int]:
     """Raw and unique positions after a step, else after the last."""
     last = step or max((line.step for line in counts), key=STEPS.index)
@@ -370,6 +390,20 @@ def test_games_of_the_colour_with_fewer_wins_are_turned(games_folder: Path, suit
         image = Position(5, unpack(minority[key]["black"]), unpack(minority[key]["white"]), "black").transform(1)
         assert unpack(row["black"]) == image.black
     assert [(row["key"], row["symmetry"]) for row in copies] == sorted((row["key"], row["symmetry"]) for row in copies)
+
+
+def test_turned_games_keep_what_is_proved(games_folder: Path, suite: Path, tmp_path: Path) -> None:
+    """Their z counts games of one winner alone, which a proof must correct as it does in the row itself."""
+    build_examples(games_folder, tmp_path / "examples", ExamplesParams(prove_from_ply=6, prove_limit_nodes=100))
+    wanted = params(augment="minority")
+    build(games_folder, tmp_path / "examples", suite, tmp_path / "out", tmp_path / "more", wanted)
+    train = read_folder(tmp_path / "out", "dataset", "train-*.parquet").to_pylist()
+    proved = {row["key"]: row["proved"] for row in train}
+    turned = [row for row in read_folder(tmp_path / "more", "augmented").to_pylist() if row["symmetry"] == 1]
+    assert [row["proved"] for row in turned] == [proved[row["key"]] for row in turned]
+    assert {row["proved"] for row in turned} == {1, -1, None}
+    against = [row for row in turned if row["proved"] is not None and row["z_sum"] * row["proved"] < 0]
+    assert against, "no result is against its proof: the test shows little"
 
 
 class TestPlantedLeaks:

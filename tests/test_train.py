@@ -2,20 +2,24 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
 from hexdata import kernels
 from hexdata.arrays import read_examples
+from hexdata.augment import augment
 from hexdata.board import Position, cell_map, pack, unpack
+from hexdata.features import planes
 from hexdata.nets import load_net, predict, read_card
 from hexdata.params import TrainParams
-from hexdata.records import BadFile
-from hexdata.train import Epoch, TrainResult, train
+from hexdata.records import BadFile, schema_for, table_bytes, write_whole
+from hexdata.train import Epoch, Rows, TrainResult, train
 from tests.tables import best_cell, random_examples, write_dataset
 
 
@@ -43,7 +47,7 @@ def dataset(tmp_path: Path) -> Path:
 
 def run(dataset: Path, out: Path, seen: list[Epoch] | None = None, **changes: Any) -> TrainResult:
     epochs: list[Epoch] = [] if seen is None else seen
-    return train(dataset, out, 4, params(**changes), "data" * 16, epochs.append)
+    return train(dataset, dataset.parent / "augmented", out, 4, params(**changes), "data" * 16, epochs.append)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -84,6 +88,56 @@ def test_a_net_learns_a_tiny_set_by_heart_and_its_half_turn_too(tmp_path: Path) 
     assert (np.sign(predictions.v) == examples.z).all()
     # q is for the side that moves next
     assert (np.sign(predictions.q[np.arange(len(rows)), chosen]) == -examples.z).mean() > 0.9
+
+
+def write_copies(folder: Path, rows: list[dict[str, Any]], *symmetries: int) -> None:
+    table = pa.Table.from_pylist(rows, schema=schema_for("dataset", 4))
+    copies = augment(table, 4, symmetries)
+    write_whole(folder / "train-00000-of-00001.parquet", table_bytes(copies, "augmented", {}))
+
+
+def test_both_half_turns_on_the_fly_are_the_rows_of_the_files(dataset: Path, tmp_path: Path) -> None:
+    write_copies(tmp_path / "augmented", random_examples(4, 120, seed=1), 0, 1)
+
+    def batches(rows: Rows, symmetries: tuple[int, ...]) -> Counter[bytes]:
+        found: Counter[bytes] = Counter()
+        index = torch.arange(len(rows))
+        for symmetry in symmetries:
+            boards, targets = rows.batch(index, torch.full_like(index, symmetry))
+            columns = [planes(boards, 4), *targets]
+            found.update(b"".join(column[row].numpy().tobytes() for column in columns) for row in index)
+        return found
+
+    device = torch.device("cpu")
+    plain = Rows.on_device(read_examples(dataset, "train", 4), device)
+    written = Rows.on_device(read_examples(tmp_path / "augmented", "train", 4, "augmented"), device)
+    assert len(written) == 2 * len(plain)
+    assert batches(plain, (0, 1)) == batches(written, (0,))
+
+
+def test_a_net_learns_the_written_copies_and_turns_none_of_them(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turned: list[int] = []
+
+    def batch(self: Rows, index: torch.Tensor, symmetry: torch.Tensor) -> Any:
+        turned.extend(symmetry.tolist())
+        return whole_batch(self, index, symmetry)
+
+    whole_batch = Rows.batch
+    monkeypatch.setattr(Rows, "batch", batch)
+    on_the_fly = run(dataset, tmp_path / "a", epochs=1)
+    assert set(turned) == {0, 1}
+    turned.clear()
+    write_copies(tmp_path / "augmented", random_examples(4, 120, seed=1), 0, 1, 2, 3)
+    from_files = run(dataset, tmp_path / "b", epochs=1, source="augmented")
+    assert set(turned) == {0}
+    assert (on_the_fly.train_rows, from_files.train_rows) == (120, 480)
+    assert from_files.validation_rows == 40
+    assert from_files.learning[1].loss < on_the_fly.learning[1].loss, "four times the steps"
+    write_copies(tmp_path / "augmented", [], 0, 1)
+    with pytest.raises(BadFile, match="augmented: the train split has no rows"):
+        run(dataset, tmp_path / "c", source="augmented")
 
 
 def test_the_folder_holds_the_best_epoch_and_nothing_else(dataset: Path, tmp_path: Path) -> None:
@@ -136,7 +190,7 @@ def test_same_seed_same_bytes_in_another_process(dataset: Path, tmp_path: Path) 
         "from hexdata.params import TrainParams\n"
         "from hexdata.train import train\n"
         f"params = TrainParams.model_validate_json({params(threads=2).model_dump_json()!r})\n"
-        f"train(Path({str(dataset)!r}), Path({str(tmp_path / 'b')!r}), 4, params, {'data' * 16!r}, print)\n"
+        f"train(Path({str(dataset)!r}), Path(), Path({str(tmp_path / 'b')!r}), 4, params, {'data' * 16!r}, print)\n"
     )
     unpinned = {name: value for name, value in os.environ.items() if name not in kernels.PINNED}
     subprocess.run([sys.executable, "-c", script], check=True, env=unpinned, stdout=subprocess.DEVNULL)
@@ -166,7 +220,7 @@ def test_a_killed_run_leaves_the_old_net_whole(dataset: Path, tmp_path: Path) ->
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(dataset, out, 4, params(seed=9), "data" * 16, stop)
+        train(dataset, tmp_path, out, 4, params(seed=9), "data" * 16, stop)
     after = files(out)
     assert sorted(after) == sorted(before)
     assert after["net.safetensors"] == before["net.safetensors"]

@@ -13,10 +13,10 @@ from hexdata.board import Position, unpack
 from hexdata.examples import build as build_examples
 from hexdata.examples import reduce
 from hexdata.label import keys_of, label, openings_table, suite_table
-from hexdata.params import DatasetParams
+from hexdata.params import DatasetParams, Filters
 from hexdata.records import BadFile, metadata_of, read_table, schema_for, table_bytes, write_whole
 from hexdata.split import build
-from hexdata.validate import validate
+from hexdata.validate import Report, validate
 
 Row = dict[str, Any]
 
@@ -67,6 +67,9 @@ FAULTS: list[tuple[str, str, int, Callable[[list[Row]], None]]] = [
     ("games", "legal", 3, lambda rows: rows[3]["moves"].__setitem__(0, 25)),
     ("games", "winner", 3, lambda rows: rows[3].update(winner="white" if rows[3]["winner"] == "black" else "black")),
     ("games", "winner", 3, lambda rows: (rows[3]["moves"].pop(), [rows[3][n].pop() for n in PER_MOVE])),
+    ("games", "winner", 3, lambda rows: rows[3].update(winner="nobody")),
+    ("games", "winner", 3, lambda rows: rows[3].update(loser_resigned(rows[3]))),
+    ("games", "ended_by", 3, lambda rows: rows[3].update(ended_by="time")),
     ("games", "per_move", 3, lambda rows: rows[3]["budget"].pop()),
     ("games", "per_move", 3, lambda rows: rows[3]["sampled"].append(True)),
     ("games", "visits", 3, lambda rows: rows[3]["visits"][5]["cells"].__setitem__(0, rows[3]["moves"][0])),
@@ -92,6 +95,9 @@ FAULTS: list[tuple[str, str, int, Callable[[list[Row]], None]]] = [
     ("examples", "proved", 3, lambda rows: rows[3].update(proved=2)),
     ("augmented", "key", 3, lambda rows: rows[3].update(key=bytes(16))),
     ("augmented", "turn", 3, lambda rows: rows[3].update(symmetry=0)),
+    ("augmented", "symmetry", 3, lambda rows: rows[3].update(symmetry=4)),
+    ("augmented", "sorted", 1, swap_first_two),
+    ("augmented", "sorted", 1, repeat_a_row),
     ("suite", "moves", 1, lambda rows: rows[1]["losing_moves"].pop()),
     ("suite", "value", 1, lambda rows: rows[1].update(value=-1)),
     ("openings", "winner", 3, lambda rows: rows[3].update(winner="nobody")),
@@ -127,6 +133,11 @@ def prove_wrong(rows: list[Row], number: int) -> None:
 
 def labels_turned(row: Row) -> Row:
     return {"winning_moves": row["losing_moves"], "losing_moves": row["winning_moves"], "value": 1}
+
+
+def loser_resigned(row: Row) -> Row:
+    """Said to be won by resignation by the side that has been joined against."""
+    return {"winner": "white" if row["winner"] == "black" else "black", "ended_by": "resign"}
 
 
 PER_MOVE = ("budget", "root_value", "visits", "sampled")
@@ -209,9 +220,127 @@ class TestFolders:
         assert self.found(built) == {
             ("examples/examples-00000-of-00001.parquet", 5, "counts"),
             (train, 7, "counts"),
+            ("augmented/train-00002-of-00005.parquet", 14, "copies"),
         }
 
+    def test_rows_that_are_missing(self, built: Path) -> None:
+        """Of every table that games determine: the examples, and each side of a dataset by its suite and filters."""
+        shutil.rmtree(built / "augmented")
+        self.change(built / "examples" / "examples-00000-of-00001.parquet", lambda rows: rows.pop(7))
+        for side in ("train-00001-of-00003", "test-00000-of-00001"):
+            self.change(built / "dataset" / f"{side}.parquet", lambda rows: (rows.pop(3), rows.pop()))
+        problems = validate(built).problems
+        assert [(Path(p.file).name, p.row, p.rule) for p in problems] == [
+            ("dataset", None, "counts"),
+            ("dataset", None, "counts"),
+            ("examples", None, "counts"),
+        ]
+        assert [p.message.partition(", ")[0] for p in problems] == [
+            "2 positions of the games are missing from test",
+            "2 positions of the games are missing from train",
+            "1 positions of the games are missing from the rows",
+        ]
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"split": "pairs"},
+            {"filters": Filters(winner_moves=True, min_ply=3)},
+            {"filters": Filters(without_connection=True, min_visits=35)},
+        ],
+        ids=["pairs", "filters of games", "filters of rows"],
+    )
+    def test_nothing_is_missed_that_was_left_out_on_purpose(self, built: Path, changed: dict[str, Any]) -> None:
+        params = DatasetParams(validation=0.2, test=0.2, augment="rotation", rows_per_file=9999, **changed)
+        dataset, augmented = built / "dataset", built / "augmented"
+        build(built / "games", None, built / "suites", dataset, augmented, params)
+        assert {p.rule for p in validate(built).problems} <= ({"leak"} if "split" in changed else set())
+        self.change(dataset / "train-00000-of-00001.parquet", lambda rows: rows.pop(7))
+        missing = [p.message for p in validate(built).problems if p.rule == "counts"]
+        assert [text.partition(", ")[0] for text in missing] == ["1 positions of the games are missing from train"]
+
+    def test_what_an_absent_release_decided_is_not_called_missing(self, built: Path, tmp_path: Path) -> None:
+        released = shutil.copytree(built / "dataset", tmp_path / "v1")
+        params = DatasetParams(
+            validation=0.3, test=0.3, augment="rotation", rows_per_file=500, released=(str(released),)
+        )
+        build(built / "games", None, built / "suites", built / "dataset", built / "augmented", params)
+        assert (validate(built).problems, validate(built).notes) == ([], [])
+        shutil.rmtree(released)
+        assert validate(built).problems == []
+        (note,) = validate(built).notes
+        assert note.endswith("v1, which it names as released, is not here")
+
+    @pytest.mark.parametrize("kind", ["rotation", "all", "minority"])
+    def test_copies_that_the_training_rows_do_not_give(self, built: Path, kind: Any) -> None:
+        params = DatasetParams(validation=0.2, test=0.2, augment=kind, rows_per_file=500)
+        build(built / "games", None, built / "suites", built / "dataset", built / "augmented", params)
+        assert validate(built).problems == []
+        path = sorted((built / "augmented").iterdir())[1]
+        content = path.read_bytes()
+        symmetries = read_table(path).column("symmetry").to_pylist()
+        turned, itself = symmetries.index(1, 5), symmetries.index(0, 5)
+        name = f"augmented/{path.name}"
+
+        def after(change: Callable[[list[Row]], object]) -> set[tuple[str, int | None, str]]:
+            self.change(path, change)
+            found = self.found(built)
+            path.write_bytes(content)
+            return found
+
+        assert after(lambda rows: rows[itself].update(plies_left_sum=rows[itself]["plies_left_sum"] + 1)) == {
+            (name, itself, "copies")
+        }
+        assert after(lambda rows: rows[turned].update(weight=2.0)) == {(name, turned, "copies")}
+        assert after(lambda rows: rows.pop(itself)) == {(name, itself, "copies")}
+        last = sorted((built / "augmented").iterdir())[-1]
+        self.change(last, lambda rows: [rows.pop() for _ in range(4)])
+        assert self.found(built) == {(f"augmented/{last.name}", None, "copies")}
+
+    def test_copies_of_other_training_rows_and_none_to_compare_with(self, built: Path) -> None:
+        params = DatasetParams(validation=0.1, test=0.2, augment="rotation", rows_per_file=500)
+        build(built / "games", None, built / "suites", built / "dataset", built / "other", params)
+        shutil.rmtree(built / "other")
+        assert ("augmented", None, "copies") in self.found(built)
+        (note,) = validate(built / "augmented").notes
+        assert "not compared with its training rows" in note
+
+    def test_a_copy_of_a_test_position_leaks(self, built: Path) -> None:
+        test = read_table(built / "dataset" / "test-00000-of-00001.parquet").slice(9, 1)
+        copy = augment(test, 5, (1,)).to_pylist()
+        path = built / "augmented" / "train-00000-of-00005.parquet"
+
+        def plant(rows: list[Row]) -> None:
+            rows += copy
+            rows.sort(key=lambda row: (row["key"], row["symmetry"]))
+
+        self.change(path, plant)
+        found = {problem for problem in self.found(built) if problem[2] == "leak"}
+        keys = read_table(path).column("key").to_pylist()
+        assert found == {("augmented/train-00000-of-00005.parquet", keys.index(copy[0]["key"]), "leak")}
+
+    def test_tables_of_other_games_than_those_that_are_here(self, built: Path) -> None:
+        def gone(report: Report) -> list[tuple[str, str]]:
+            return [(p.rule, p.message) for p in report.problems]
+
+        shard = built / "games" / "games-00001.parquet"
+        content = shard.read_bytes()
+        shard.unlink()
+        text = "made from other games than those here: 1 missing or changed (games-00001.parquet), {} others"
+        assert gone(validate(built)) == [("counts", text.format(0))] * 2
+        shard.write_bytes(content)
+        self.change(shard, lambda rows: rows[3].update(seed=rows[3]["seed"] + 1))
+        found = validate(built)
+        assert gone(found) == [("counts", text.format(1))] * 2
+        assert {p.file for p in found.problems} == {str(built / "examples"), str(built / "dataset")}
+
+    def test_a_game_in_two_files(self, built: Path) -> None:
+        row = read_table(built / "games" / "games-00000.parquet").slice(5, 1).to_pylist()[0]
+        self.change(built / "games" / "games-00002.parquet", lambda rows: rows.append(row))
+        assert ("games/games-00002.parquet", 40, "unique") in self.found(built)
+
     def test_an_orbit_on_two_sides(self, built: Path) -> None:
+        shutil.rmtree(built / "augmented")
         row = read_table(built / "dataset" / "train-00000-of-00003.parquet").slice(9, 1).to_pylist()[0]
 
         def plant(rows: list[Row]) -> None:
@@ -229,14 +358,46 @@ class TestFolders:
         position = Position(5, unpack(row["black"]), unpack(row["white"]), row["to_move"])
         labels = label([position], limit_nodes=100_000, all_moves=True)
         write(built / "suites" / "suite.parquet", "suite", suite_table([position], [row["key"]], labels, "random"))
-        assert self.found(built) == {("dataset/train-00002-of-00003.parquet", 4, "leak")}
+        assert self.found(built) == {
+            ("dataset/train-00002-of-00003.parquet", 4, "leak"),
+            ("augmented/train-00004-of-00005.parquet", 8, "leak"),
+        }
 
     def test_a_missing_file_and_a_file_of_another_side(self, built: Path) -> None:
         (built / "dataset" / "train-00001-of-00003.parquet").unlink()
         assert self.found(built) == {("dataset/train-00001-of-00003.parquet", None, "files")}
         dataset = built / "dataset"
+        kept = (dataset / "train-00000-of-00003.parquet").read_bytes()
+        (dataset / "train-00000-of-00003.parquet").unlink()
+        lost = {(f"dataset/train-0000{n}-of-00003.parquet", None, "files") for n in (0, 1)}
+        assert self.found(built) == lost, "the first of a set is missed as the others are"
+        (dataset / "train-00000-of-00003.parquet").write_bytes(kept)
         shutil.copy(dataset / "validation-00000-of-00001.parquet", dataset / "train-00001-of-00003.parquet")
         assert ("dataset/train-00001-of-00003.parquet", None, "split") in self.found(built)
+
+    @pytest.mark.parametrize("side", ["train", "validation", "test"])
+    def test_a_missing_side(self, built: Path, side: str) -> None:
+        for path in (built / "dataset").glob(f"{side}-*"):
+            path.unlink()
+        assert self.found(built) == {("dataset", None, "files")}
+
+    def test_files_of_two_sets(self, built: Path) -> None:
+        test = built / "dataset" / "test-00000-of-00001.parquet"
+        test.rename(test.with_name("test-00001-of-00002.parquet"))
+        (built / "examples" / "examples-00000-of-00001.parquet").rename(
+            built / "examples" / "examples-00000-of-00002.parquet"
+        )
+        lost = {"dataset/test-00000-of-00002.parquet", "examples/examples-00001-of-00002.parquet"}
+        assert self.found(built) == {(path, None, "files") for path in lost}
+        shutil.copy(built / "dataset" / "test-00001-of-00002.parquet", test)
+        assert ("dataset", None, "files") in self.found(built)
+
+    def test_copies_in_the_wrong_order(self, built: Path) -> None:
+        one, two = (built / "augmented" / f"train-0000{n}-of-00005.parquet" for n in (0, 1))
+        first, second = one.read_bytes(), two.read_bytes()
+        one.write_bytes(second)
+        two.write_bytes(first)
+        assert ("augmented/train-00001-of-00005.parquet", 0, "sorted") in self.found(built)
 
     def test_files_in_the_wrong_order(self, built: Path) -> None:
         one, two = (built / "dataset" / f"train-0000{n}-of-00003.parquet" for n in (0, 1))
@@ -244,6 +405,51 @@ class TestFolders:
         one.write_bytes(second)
         two.write_bytes(first)
         assert ("dataset/train-00001-of-00003.parquet", 0, "sorted") in self.found(built)
+
+
+class TestPaths:
+    """Several paths are one set of files, and a campaign's files are compared with its own alone."""
+
+    @pytest.fixture
+    def data(self, campaign: Path, tmp_path: Path) -> Path:
+        """Two campaigns as `make repro` lays them out; a position of hex5's train is in the suite of other5."""
+        for kind in ("games", "examples", "dataset", "augmented", "suites"):
+            shutil.copytree(campaign / kind, tmp_path / "data" / kind / "hex5")
+        train = tmp_path / "data" / "dataset" / "hex5" / "train-00000-of-00003.parquet"
+        row = read_table(train).slice(4, 1).to_pylist()[0]
+        position = Position(5, unpack(row["black"]), unpack(row["white"]), row["to_move"])
+        labels = label([position], limit_nodes=100_000, all_moves=True)
+        table = suite_table([position], [row["key"]], labels, "random")
+        write(tmp_path / "data" / "suites" / "other5" / "suite.parquet", "suite", table)
+        return tmp_path / "data"
+
+    def test_a_suite_of_another_campaign_is_none_of_its_business(self, data: Path) -> None:
+        assert validate(data).problems == []
+        assert validate(data).notes == []
+
+    def test_a_dataset_and_its_suite_named_apart_are_compared(
+        self, data: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shutil.copy(data / "suites" / "other5" / "suite.parquet", data / "suites" / "hex5")
+        dataset, suite = Path("dataset/hex5"), Path("suites/hex5")
+        monkeypatch.chdir(data)
+        train = str(dataset / "train-00000-of-00003.parquet")
+        assert [(p.file, p.row, p.rule) for p in validate(dataset, suite).problems] == [(train, 4, "leak")]
+        assert validate(dataset, suite).problems == validate(dataset, suite / "suite.parquet", dataset).problems
+        elsewhere = shutil.copytree(suite, data.parent / "downloads" / "proved")
+        assert [p.rule for p in validate(dataset, elsewhere).problems] == ["leak"]
+
+    def test_what_cannot_be_compared_is_told(self, data: Path) -> None:
+        dataset = data / "dataset" / "hex5"
+        found = validate(dataset)
+        assert found.problems == []
+        assert found.notes == [
+            f"{dataset}: not compared with a suite: none of the same campaign is among the paths",
+            f"{dataset}: not counted again: its games are not among the paths",
+        ]
+        assert len(validate(dataset, data / "suites" / "other5").notes) == 2
+        assert validate(dataset, data / "suites" / "hex5", data / "games" / "hex5").notes == []
+        assert validate(data / "games").notes == validate(data / "suites").notes == []
 
 
 def more_visits(row: Row) -> None:

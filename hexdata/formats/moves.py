@@ -60,7 +60,8 @@ def _move(word: str, size: int) -> Move:
 
 
 def write_move_lists(games: Iterable[Game]) -> str:
-    """Games must start from the empty board with Black to move."""
+    """Games must start from the empty board with Black to move. A player who resigns out of turn, as one does whose
+    loss only the result tells, is told by the result."""
     lines = []
     size = None
     for game in games:
@@ -72,7 +73,11 @@ def write_move_lists(games: Iterable[Game]) -> str:
         if game.size != size:
             size = game.size
             lines.append(f"# {size} x {size}")
-        words = [_word(colour, move, game) for colour, move in game.moves]
+        moves = game.moves
+        waiting = other(game.position().to_move)
+        if moves and moves[-1] == (waiting, "resign") and game.result_winner() == other(waiting):
+            moves = moves[:-1]
+        words = [_word(colour, move, game) for colour, move in moves]
         lines.append(" ".join([*words, *([game.result] if game.result else [])]))
     return "".join(line + "\n" for line in lines)
 

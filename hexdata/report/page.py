@@ -27,6 +27,8 @@ class Campaign:
     name: str
     size: int
     openings_kind: str
+    split: str
+    """`games` or `pairs`."""
     params_hash: str
     games: fig.Games
     examples: fig.Examples
@@ -55,6 +57,7 @@ def read_figures(campaign: str, size: int, folder: Path, params: Path) -> Campai
         name=campaign,
         size=size,
         openings_kind=wanted.games.openings,
+        split=wanted.dataset.split,
         params_hash=params_hash(wanted.model_dump(mode="json")),
         games=fig.read_json(folder / "games.json", fig.Games),
         examples=fig.read_json(folder / "examples.json", fig.Examples),
@@ -731,10 +734,13 @@ def _trust(c: Campaign) -> str:
             (d.augmented_rows, "augmented training rows", "symmetric copies, made after the split"),
         )
     )
-    splits = "; ".join(
-        f"{name} {many(part.rows, 'row')} of {many(part.games, 'game')}"
-        for name, part in (("train", d.train), ("validation", d.validation), ("test", d.test))
-    )
+    parts = (("train", d.train), ("validation", d.validation), ("test", d.test))
+    if c.split == "pairs":
+        rows = "; ".join(f"{name} {many(part.rows, 'row')}" for name, part in parts)
+        dealt = f"Pairs of a position and a move go to splits at random, so that no game is on one side alone: {rows}."
+    else:
+        rows = "; ".join(f"{name} {many(part.rows, 'row')} of {many(part.games, 'game')}" for name, part in parts)
+        dealt = f"A game goes to a split as a whole, by a hash of its moves: {rows}."
     solved = s.proved / s.positions if s.positions else math.nan
     return _section(
         "Can one trust it?",
@@ -743,7 +749,7 @@ def _trust(c: Campaign) -> str:
         _grid(
             "two",
             f'<figure><h3>Leaks, counted in the files as written</h3><ul class="checks">{found}</ul>'
-            f"<figcaption>A game goes to a split as a whole, by a hash of its moves: {splits}.</figcaption></figure>",
+            f"<figcaption>{dealt}</figcaption></figure>",
             f'<figure><h3>What keeping it clean cost</h3><ul class="checks">{cost}</ul></figure>',
         ),
     )
