@@ -439,6 +439,20 @@ class TestPaths:
         elsewhere = shutil.copytree(suite, data.parent / "downloads" / "proved")
         assert [p.rule for p in validate(dataset, elsewhere).problems] == ["leak"]
 
+    def test_a_release_is_compared_with_itself(self, data: Path) -> None:
+        """Beside campaigns, under the names that a release gives: its dataset lies in `examples`."""
+        release = data / "release" / "hex5" / "data"
+        shutil.copytree(data / "dataset" / "hex5", release / "examples")
+        shutil.copytree(data / "suites" / "hex5", release / "suites")
+        (release / "games").mkdir()
+        for number, path in enumerate(sorted((data / "games" / "hex5").iterdir())):
+            shutil.copy(path, release / "games" / f"train-{number:05d}-of-00003.parquet")
+        for path in (data, data / "release" / "hex5"):
+            assert (validate(path).problems, validate(path).notes) == ([], [])
+        shutil.copy(data / "suites" / "other5" / "suite.parquet", release / "suites")
+        leaks = [(p.file, p.row) for p in validate(data).problems if p.rule == "leak"]
+        assert leaks == [(str(release / "examples" / "train-00000-of-00003.parquet"), 4)]
+
     def test_what_cannot_be_compared_is_told(self, data: Path) -> None:
         dataset = data / "dataset" / "hex5"
         found = validate(dataset)
