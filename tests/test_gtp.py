@@ -1,14 +1,16 @@
 """The protocol: a recorded session, HexGui's start, whole games through pipes, and any line at all."""
 
+import itertools
 import random
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from hexdata.board import Position, cell_name, parse_cell
-from hexdata.engine import play_games
+from hexdata.engine import Player, play_games
 from hexdata.errors import BadInput
 from hexdata.external import ExternalPlayer
 from hexdata.gtp import Clock, Session
@@ -213,6 +215,34 @@ def test_time_settings_give_seconds_instead_of_playouts() -> None:
     talk(session, "time_settings 1 0 0\ngenmove b\ntime_settings 0 1 0\nundo\ngenmove b")
     visits = (session.answer("hexdata-visits") or "").split()[1:]
     assert sum(map(int, visits[1::2])) == 10
+
+
+@pytest.mark.parametrize("settings", ["999999999 0 0", "0 900000 1"])
+def test_a_clock_of_weeks_is_no_error(settings: str) -> None:
+    """The engine takes no more than 100,000 seconds; on 3x3 a proof ends the search long before."""
+    session = Session("mohex:playouts=10", 3)
+    assert talk(session, f"time_settings {settings}") == "= \n\n"
+    while session.answer("final_score") == "? cannot score: nobody has won yet\n\n":
+        for colour in "bw":
+            answer = session.answer(f"genmove {colour}") or ""
+            assert re.fullmatch(r"= [a-c][1-3]\n\n|\? the game is over.*\n\n", answer)
+
+
+def test_a_busy_machine_gets_less_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search stops by the processor's time, and the last one took three times as long on the wall."""
+    asked: list[str] = []
+
+    def player(text: str, seed: int) -> Player:
+        asked.append(text)
+        return Player("random", seed)
+
+    monkeypatch.setattr("hexdata.gtp.Player", player)
+    walls, processors = itertools.count(0, 3), itertools.count(0, 1)
+    clocks = SimpleNamespace(monotonic=lambda: next(walls), thread_time=lambda: next(processors))
+    monkeypatch.setattr("hexdata.gtp.time", clocks)
+    session = Session("uct:playouts=10", 5)
+    talk(session, "time_settings 0 60 1\ngenmove b\ngenmove w")
+    assert asked[-2:] == ["uct:seconds=24.000", "uct:seconds=8.000"]
 
 
 @pytest.mark.parametrize(
