@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 import sys
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -290,7 +291,10 @@ SEEDS = """boardsize 5|boardsize 3 3|clear_board|play b a1|play white b2|play w 
 genmove white|reg_genmove w|undo|undo|showboard|final_score|all_legal_moves|name|version|protocol_version
 known_command play|list_commands|hexgui-analyze_commands|hexdata-visits|hexdata-value|time_settings 0.1 0 0
 time_settings 0 0.01 5|time_settings 0 0 0|time_left b 0.01 0|param_player|param_player playouts 9|param_game
-param_player player uct:playouts=3|param_player player random|param_game allow_swap 1|12 name|# comment"""
+param_player player uct:playouts=3|param_player player random|param_game allow_swap 1|12 name|# comment
+param_player player mohex:playouts=9|param_player player mohex-2011:playouts=9|param_player bias 0.5
+param_player noise 1|param_player rave off|param_player reuse 0|param_player knowledge 1|param_player expand 2
+param_player player resistance|param_player player resistance-4ply:width=2|param_player player solver:nodes=5"""
 
 
 def any_line(rng: random.Random) -> str:
@@ -313,13 +317,14 @@ def check_any_lines(count: int, seed: int) -> None:
     rng = random.Random(seed)
     session = Session("uct:playouts=3", 5)
     games = 0
+    moved: Counter[str] = Counter()
     for number in range(count):
         line = any_line(rng)
-        if "param_player" in line and re.search("[0-9]{3}", line):
+        if "param_player" in line and re.search("[0-9]{4}", line.replace("2011", "")):
             continue  # legal, and a search of minutes
         if number % 5 == 0:
             session.answer("time_settings 0 0 0")
-        if number % 50 == 0:
+        if number % 10 == 0:
             session.answer(f"boardsize {rng.randint(2, 6)}")
         answer = session.answer(line)
         if answer is None:
@@ -328,9 +333,12 @@ def check_any_lines(count: int, seed: int) -> None:
         assert answer.endswith("\n\n")
         assert "\n\n" not in answer[:-2]
         games += (session.answer("final_score") or "").startswith("=")
+        if line.startswith("genmove") and answer.startswith("="):
+            moved.update(re.findall(r"player ([a-z0-9-]+)", session.answer("param_player") or ""))
         if session.over:
             session = Session("uct:playouts=3", 5)
     assert games > 0
+    assert set(moved) == {"random", "uct", "mohex", "mohex-2011", "resistance", "resistance-4ply", "solver"}
 
 
 def test_no_line_kills_it() -> None:
