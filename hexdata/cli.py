@@ -601,6 +601,10 @@ def gtp(
 
     list_commands lists what is understood; param_player shows the player's parameters and sets them; param_game
     allow_swap 1 lets it swap as --swap does; time_settings gives it seconds instead of its own budget.
+
+    A player's seconds are of the search's processor time for uct, mohex and mohex-2011 (mohex takes half as long again
+    when it is not sure), on the wall for solver. The clock of time_settings is on the wall: a search gets at most half
+    of its share, less where the last one had to wait for the processor. random and resistance know no budget.
     """
     from hexdata.gtp import Session, serve
 

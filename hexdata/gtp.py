@@ -22,6 +22,10 @@ BUDGETS = ("playouts", "nodes", "seconds")
 """Of these a player has one."""
 SHARE_OF_TIME = 0.5
 """What a search is given of the time there is for a move: mohex takes half as long again when it is not sure."""
+MOST_SECONDS = 100_000.0
+"""What a player may be given for a move; the engine refuses more."""
+LEAST_MEASURED = 0.01
+"""Seconds of a search that say how slow the machine is; a shorter one is all start and end."""
 
 ANALYZE_COMMANDS = (
     "param/Player Parameters/param_player",
@@ -35,7 +39,7 @@ ANALYZE_COMMANDS = (
 
 
 class Clock:
-    """The time of one side. All in seconds of the wall."""
+    """The time of one side. All in seconds of the wall; the searches of uct and mohex count the processor's."""
 
     def __init__(self, main: float, byo: float, stones: int) -> None:
         self.main, self.byo, self.stones = main, byo, stones
@@ -71,6 +75,8 @@ class Session:
         self._allow_swap = allow_swap
         self._time: tuple[float, float, int] | None = None
         self._clocks: dict[Colour, Clock] | None = None
+        self._slowness = 1.0
+        """Seconds of the wall for a second of the processor in the last search: more than 1 on a busy machine."""
         self._visits: list[tuple[Cell, int]] = []
         self._value: float | None = None
         self._commands: dict[str, Callable[[list[str]], str]] = {
@@ -236,7 +242,7 @@ class Session:
     def _choose(self, colour: Colour) -> Move:
         if (winner := self._winner()) is not None:
             raise ValueError(f"the game is over: {winner} has won")
-        began = time.monotonic()
+        began, thread_began = time.monotonic(), time.thread_time()
         self._heed_the_clock(colour)
         turn = self._board.to_move
         self._board.give_turn(colour)
@@ -244,8 +250,10 @@ class Session:
         self._board.give_turn(turn)
         self._visits = list(zip(thought["visit_cells"].tolist(), thought["visit_counts"].tolist(), strict=True))
         self._value = thought["value"]
+        spent, worked = time.monotonic() - began, time.thread_time() - thread_began
+        self._slowness = max(spent / worked, 1.0) if worked >= LEAST_MEASURED else 1.0
         if self._clocks:
-            self._clocks[colour].spend(time.monotonic() - began)
+            self._clocks[colour].spend(spent)
         if self._allow_swap and self._may_swap(colour) and self._value < 0:
             return "swap-pieces"
         return thought["move"]
@@ -293,7 +301,8 @@ class Session:
         name, own = _split(self._text)
         if self._clocks is None or not any(budget in own for budget in BUDGETS):
             return
-        allowed = self._clocks[colour].for_a_move(len(self._board.legal())) * SHARE_OF_TIME
+        time_for_it = self._clocks[colour].for_a_move(len(self._board.legal()))
+        allowed = min(time_for_it * SHARE_OF_TIME / self._slowness, MOST_SECONDS)
         now = _split(self._thinks_by)[1].get("seconds")
         if self._thinks_by != self._text and now and 0.5 * allowed <= float(now) <= allowed:
             return

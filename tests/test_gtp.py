@@ -1,14 +1,17 @@
 """The protocol: a recorded session, HexGui's start, whole games through pipes, and any line at all."""
 
+import itertools
 import random
 import re
 import subprocess
 import sys
+from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 from hexdata.board import Position, cell_name, parse_cell
-from hexdata.engine import play_games
+from hexdata.engine import Player, play_games
 from hexdata.errors import BadInput
 from hexdata.external import ExternalPlayer
 from hexdata.gtp import Clock, Session
@@ -215,6 +218,34 @@ def test_time_settings_give_seconds_instead_of_playouts() -> None:
     assert sum(map(int, visits[1::2])) == 10
 
 
+@pytest.mark.parametrize("settings", ["999999999 0 0", "0 900000 1"])
+def test_a_clock_of_weeks_is_no_error(settings: str) -> None:
+    """The engine takes no more than 100,000 seconds; on 3x3 a proof ends the search long before."""
+    session = Session("mohex:playouts=10", 3)
+    assert talk(session, f"time_settings {settings}") == "= \n\n"
+    while session.answer("final_score") == "? cannot score: nobody has won yet\n\n":
+        for colour in "bw":
+            answer = session.answer(f"genmove {colour}") or ""
+            assert re.fullmatch(r"= [a-c][1-3]\n\n|\? the game is over.*\n\n", answer)
+
+
+def test_a_busy_machine_gets_less_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search stops by the processor's time, and the last one took three times as long on the wall."""
+    asked: list[str] = []
+
+    def player(text: str, seed: int) -> Player:
+        asked.append(text)
+        return Player("random", seed)
+
+    monkeypatch.setattr("hexdata.gtp.Player", player)
+    walls, processors = itertools.count(0, 3), itertools.count(0, 1)
+    clocks = SimpleNamespace(monotonic=lambda: next(walls), thread_time=lambda: next(processors))
+    monkeypatch.setattr("hexdata.gtp.time", clocks)
+    session = Session("uct:playouts=10", 5)
+    talk(session, "time_settings 0 60 1\ngenmove b\ngenmove w")
+    assert asked[-2:] == ["uct:seconds=24.000", "uct:seconds=8.000"]
+
+
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
@@ -260,7 +291,10 @@ SEEDS = """boardsize 5|boardsize 3 3|clear_board|play b a1|play white b2|play w 
 genmove white|reg_genmove w|undo|undo|showboard|final_score|all_legal_moves|name|version|protocol_version
 known_command play|list_commands|hexgui-analyze_commands|hexdata-visits|hexdata-value|time_settings 0.1 0 0
 time_settings 0 0.01 5|time_settings 0 0 0|time_left b 0.01 0|param_player|param_player playouts 9|param_game
-param_player player uct:playouts=3|param_player player random|param_game allow_swap 1|12 name|# comment"""
+param_player player uct:playouts=3|param_player player random|param_game allow_swap 1|12 name|# comment
+param_player player mohex:playouts=9|param_player player mohex-2011:playouts=9|param_player bias 0.5
+param_player noise 1|param_player rave off|param_player reuse 0|param_player knowledge 1|param_player expand 2
+param_player player resistance|param_player player resistance-4ply:width=2|param_player player solver:nodes=5"""
 
 
 def any_line(rng: random.Random) -> str:
@@ -283,13 +317,14 @@ def check_any_lines(count: int, seed: int) -> None:
     rng = random.Random(seed)
     session = Session("uct:playouts=3", 5)
     games = 0
+    moved: Counter[str] = Counter()
     for number in range(count):
         line = any_line(rng)
-        if "param_player" in line and re.search("[0-9]{3}", line):
+        if "param_player" in line and re.search("[0-9]{4}", line.replace("2011", "")):
             continue  # legal, and a search of minutes
         if number % 5 == 0:
             session.answer("time_settings 0 0 0")
-        if number % 50 == 0:
+        if number % 10 == 0:
             session.answer(f"boardsize {rng.randint(2, 6)}")
         answer = session.answer(line)
         if answer is None:
@@ -298,9 +333,12 @@ def check_any_lines(count: int, seed: int) -> None:
         assert answer.endswith("\n\n")
         assert "\n\n" not in answer[:-2]
         games += (session.answer("final_score") or "").startswith("=")
+        if line.startswith("genmove") and answer.startswith("="):
+            moved.update(re.findall(r"player ([a-z0-9-]+)", session.answer("param_player") or ""))
         if session.over:
             session = Session("uct:playouts=3", 5)
     assert games > 0
+    assert set(moved) == {"random", "uct", "mohex", "mohex-2011", "resistance", "resistance-4ply", "solver"}
 
 
 def test_no_line_kills_it() -> None:

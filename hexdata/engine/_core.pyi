@@ -138,8 +138,8 @@ def play_games(
 
     With ``end_nodes`` the solver is asked before each move, with that many nodes; a game that it decides ends there.
 
-    Players (a range like 200-400 is drawn from for each move, one number is fixed; seconds are of CPU time and, unlike
-    playouts and nodes, do not give the same game twice):
+    Players (a range like 200-400 is drawn from for each move, one number is fixed; seconds, unlike playouts and nodes,
+    do not give the same game twice; they are of the search's CPU time, but for ``solver`` on the wall):
 
     - ``random``
     - ``uct:playouts=200-400`` or ``seconds=0.5``, optional ``exploration``

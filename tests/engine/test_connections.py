@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 
+from hexdata.board import parse_cell
 from hexdata.engine import _core
 from tests.engine import brute
 
@@ -49,15 +50,54 @@ def test_5x5(parameters: dict[str, float]) -> None:
     assert sum(check_connections(b, 5, parameters) for b in boards) > 1000
 
 
-@pytest.mark.parametrize("size", [6, 9, 11, 13])
+def check_a_sample(size: int, boards: int, seed: int, most: int) -> None:
+    """Boards with stones on 10 to 50 % of their cells; so many carriers of each colour at most."""
+    rng = np.random.default_rng([size, seed])
+    checked = 0
+    while boards:
+        board = brute.random_board(rng, size, int(rng.integers(size * size // 10, size * size // 2 + 1)))
+        if brute.joined(board, size):
+            continue
+        boards -= 1
+        for colour, name in brute.NAMES.items():
+            links = _core.connections(size, *brute.stones(board), name)
+            short = [link for link in links if len(link[3]) <= 12]
+            for place in rng.permutation(len(short))[:most]:
+                x, y, full, carrier = short[place]
+                checked += 1
+                assert brute.connection_holds(board, size, colour, x, y, full, carrier), (
+                    f"{board.reshape(size, size).tolist()}: {name} {x}-{y} {'full' if full else 'semi'} in {carrier}"
+                )
+    assert checked > 10_000
+
+
+@pytest.mark.parametrize("size", [6, 7, 8, 9, 11, 13])
 def test_a_sample_on_larger_boards(size: int) -> None:
-    rng = random.Random(size)
-    board = brute.random_board(np.random.default_rng(size), size, size * size // 2)
-    assert not brute.joined(board, size)
-    for colour, name in brute.NAMES.items():
-        links = _core.connections(size, *brute.stones(board), name)
-        for x, y, full, carrier in rng.sample([link for link in links if len(link[3]) <= 10], 150):
-            assert brute.connection_holds(board, size, colour, x, y, full, carrier), (x, y, full, carrier)
+    check_a_sample(size, 25, 1, 500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [6, 7, 8, 9, 11, 13, 16, 19])
+def test_many_larger_boards(size: int) -> None:
+    check_a_sample(size, 1000 if size < 12 else 100, 2, 1000)
+
+
+def test_a_stone_that_captures_four_pairs() -> None:
+    """White on g5 captures four pairs that share no cell: one random board in five thousand has such a cell."""
+    #  . . . . . . . .
+    #   . . . . . . . .
+    #    . . . . . . W .
+    #     . . . . . . W .
+    #      . . . . W . . .
+    #       . . . . . . W .
+    #        . . . . W . . .
+    #         . . . . W . . .
+    board = np.zeros(64, np.uint8)
+    board[[parse_cell(name, 8) for name in ("g3", "g4", "e5", "g6", "e7", "e8")]] = brute.WHITE
+    links = _core.connections(8, *brute.stones(board), "white")
+    short = [link for link in links if len(link[3]) <= 12]
+    assert len(short) > 1000
+    assert all(brute.connection_holds(board, 8, brute.WHITE, *link) for link in short)
 
 
 def test_a_bridge() -> None:
