@@ -292,7 +292,7 @@ genmove white|reg_genmove w|undo|undo|showboard|final_score|all_legal_moves|name
 known_command play|list_commands|hexgui-analyze_commands|hexdata-visits|hexdata-value|time_settings 0.1 0 0
 time_settings 0 0.01 5|time_settings 0 0 0|time_left b 0.01 0|param_player|param_player playouts 9|param_game
 param_player player uct:playouts=3|param_player player random|param_game allow_swap 1|12 name|# comment
-param_player player mohex:playouts=9|param_player player mohex-2011:playouts=9|param_player bias 0.5
+param_player player mohex:playouts=9|param_player player mohex-2011:playouts=9|param_player bias 0|param_player bias 0.5
 param_player noise 1|param_player rave off|param_player reuse 0|param_player knowledge 1|param_player expand 2
 param_player player resistance|param_player player resistance-4ply:width=2|param_player player solver:nodes=5"""
 

@@ -66,7 +66,7 @@ ENGINE_VERSION = int((Path(__file__).parent / "VERSION").read_text())
 if BUILT_VERSION != ENGINE_VERSION:
     # its games would bear the number of an engine that did not play them
     raise ImportError(
-        f"the engine was built as version {BUILT_VERSION} but its sources are version {ENGINE_VERSION}: run `make setup`"
+        f"the engine was built as version {BUILT_VERSION}, its sources are version {ENGINE_VERSION}: run `make setup`"
     )
 
 KEY_SEED = 0x4865784461746131

@@ -79,7 +79,7 @@ def test_a_sample_on_larger_boards(size: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [6, 7, 8, 9, 11, 13, 16, 19])
 def test_many_larger_boards(size: int) -> None:
-    check_a_sample(size, 1000 if size < 12 else 100, 2, 1000)
+    check_a_sample(size, 100 if size < 12 else 50, 2, 500)
 
 
 def test_a_stone_that_captures_four_pairs() -> None:
