@@ -89,6 +89,9 @@ def check_games(size: int, params: GamesParams) -> None:
             engine.play_games(size, player, player, [], [], dither_moves=0, temperature=1.0)
         except ValueError as error:
             raise BadParams(f"games.player: {error}") from None
+        # no two runs get the same out of a second; "0" is the solver's way to say that it has nodes instead
+        if any(name == "seconds" and value != "0" for name, value, _ in engine.player_settings(player)):
+            raise BadParams(f"games.player: {player!r}: seconds are for matches: expected playouts or nodes")
     try:
         check_scheme(params.openings, size)
     except BadOpenings as error:
