@@ -64,16 +64,18 @@ def extend(root: Path, play: Sequence[str], say: Say, now: Callable[[], datetime
         raise Refused("no active campaign plays its games: there is nothing to extend")
     with writer_lock(lock_path(root), wait=schedule.overlap == "queue") as lock:
         check_tree(root, schedule)
+        code = git(root, "rev-parse", "HEAD")
         tree = Tree((root / schedule.worktree).resolve(), lock)
         prepare(root, tree, schedule, say)
         before = git(tree.path, "rev-parse", "HEAD")
         note(lock, before)
         try:
-            merge(root, tree, say)
+            merge(code, tree, say)
             shards = add_games(tree, schedule, play, say, now)
             say("dvc repro")
             tree.run(sys.executable, "-m", "dvc", "repro")
             check_artifacts(tree.path, params.active, say)
+            check_code(root, code)
             if schedule.push:
                 say("dvc push")
                 tree.run(sys.executable, "-m", "dvc", "push", "dvc.yaml")
@@ -221,6 +223,16 @@ def check_tree(root: Path, schedule: ScheduleParams) -> None:
         )
 
 
+def check_code(root: Path, commit: str) -> None:
+    """The steps import hexdata from the repository, where an editable install finds it, and not from the work tree."""
+    found, changed = git(root, "rev-parse", "HEAD"), changes(root)
+    if found != commit or changed:
+        what = f"{changed[0]} is not committed" if changed else f"{found[:10]} is checked out instead of {commit[:10]}"
+        raise Failed(
+            f"{root}: the code changed while the run was at work: {what}; the next run begins with what is there"
+        )
+
+
 def dvc_config(root: Path) -> dict[str, dict[str, object]]:
     from dvc.config import Config
 
@@ -271,9 +283,9 @@ def fetch_data(tree: Tree) -> None:
         tree.run(sys.executable, "-m", "dvc", "checkout", "--force", "--allow-missing", "dvc.yaml")
 
 
-def merge(root: Path, tree: Tree, say: Say) -> None:
+def merge(base: str, tree: Tree, say: Say) -> None:
     """Bring the branch up to the repository's commit: the code that runs is the code that stands in the commit."""
-    base, lock = git(root, "rev-parse", "HEAD"), tree.path / "dvc.lock"
+    lock = tree.path / "dvc.lock"
     before = lock.read_bytes() if lock.exists() else b""
     if subprocess.run(["git", "merge-base", "--is-ancestor", base, "HEAD"], cwd=tree.path).returncode:
         say(f"merge of {base[:10]}")

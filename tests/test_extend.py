@@ -207,6 +207,25 @@ def test_a_run_is_one_commit_or_nothing(root: Path) -> None:
     assert git(tree, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("commits", [True, False])
+def test_code_that_changed_under_a_run_leaves_no_commit(root: Path, commits: bool) -> None:
+    """The steps ran the repository's files, whatever the commit in the work tree says."""
+
+    def change(sentence: str) -> None:
+        if sentence == "validation":
+            (root / "play.py").write_text(PLAY + "# other\n")
+            if commits:
+                git(root, "commit", "--quiet", "--all", "--message", "while it runs")
+
+    start = git(root, "rev-parse", "HEAD")
+    what = "is checked out instead of" if commits else r"play\.py is not committed"
+    with pytest.raises(extend.Failed, match=f"the code changed while the run was at work: .*{what}"):
+        extend.extend(root, (sys.executable, "play.py"), change)
+    assert git(root, "rev-parse", "nightly") == start
+    assert git(root.parent / "night", "status", "--porcelain") == ""
+    assert not (root.parent / "store").exists(), "it was pushed"
+
+
 def test_a_run_that_is_killed_holds_the_lock_until_its_step_has_ended(root: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from hexdata import extend\n"

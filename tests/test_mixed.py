@@ -94,8 +94,8 @@ def test_a_game_whose_engine_dies_hangs_or_cheats_is_discarded_counted_and_playe
     assert content == undisturbed
 
 
-# `hexdata gtp --player uct:playouts=5 --seed 3`, which gives each game of a process another seed. The file `games` counts
-# its games over all processes; with the file `deadly` it ends in the second one.
+# `hexdata gtp --player uct:playouts=5 --seed 3`, which gives each game of a process another seed. The file `games`
+# counts its games over all processes; with the file `deadly` it ends in the second one.
 OURS = """
 import os, pathlib, sys
 from hexdata.gtp import Session, serve
