@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from flows.launch import check_prefect_api, quiet_bad_input
 from flows.repro import prefect_server
 from hexdata import extend as library
+from hexdata.doctor import shown
 from hexdata.errors import BadInput
 from hexdata.params import BadParams, ScheduleParams, read_params
 
@@ -80,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             except Exception:
                 if answers(url):
                     raise
-            print(f"hexdata: {url} does not answer; waiting for it", file=sys.stderr, flush=True)
+            print(f"hexdata: {shown(url)} does not answer; waiting for it", file=sys.stderr, flush=True)
             while not answers(url):
                 time.sleep(AGAIN_SECONDS)
 
