@@ -53,16 +53,25 @@ class Extension:
     """Of each active campaign, as they are now."""
 
 
-def extend(root: Path, play: Sequence[str], say: Say, now: Callable[[], datetime] = datetime.now) -> Extension:
+def extend(
+    root: Path,
+    play: Sequence[str],
+    say: Say,
+    now: Callable[[], datetime] = datetime.now,
+    scheduled: datetime | None = None,
+) -> Extension:
     """Extend the active campaigns of the repository at `root`, as the `schedule` of its params.yaml says.
 
-    `play CAMPAIGN` makes the games that params.yaml in the working directory asks for.
+    `play CAMPAIGN` makes the games that params.yaml in the working directory asks for. `scheduled` is when the run
+    should have begun, if that was not just now.
     """
+    begun = scheduled or now()
     params = read_params(root / "params.yaml")
     schedule = params.schedule
     if not played_shards(params):
         raise Refused("no active campaign plays its games: there is nothing to extend")
     with writer_lock(lock_path(root), wait=schedule.overlap == "queue") as lock:
+        end = end_of(schedule, begun, now)
         check_tree(root, schedule)
         code = git(root, "rev-parse", "HEAD")
         tree = Tree((root / schedule.worktree).resolve(), lock)
@@ -71,7 +80,7 @@ def extend(root: Path, play: Sequence[str], say: Say, now: Callable[[], datetime
         note(lock, before)
         try:
             merge(code, tree, say)
-            shards = add_games(tree, schedule, play, say, now)
+            shards = add_games(tree, schedule, play, say, now, end)
             say("dvc repro")
             tree.run(sys.executable, "-m", "dvc", "repro")
             check_artifacts(tree.path, params.active, say)
@@ -309,15 +318,29 @@ def take_back(tree: Path, commit: str) -> None:
 # ------------------------------------------------------------------------------------------------------ the steps
 
 
+def end_of(schedule: ScheduleParams, begun: datetime, now: Callable[[], datetime]) -> datetime | None:
+    """Until when games are added; Refused if that is over, as for a run that waited for its turn for too long."""
+    if schedule.until is None:
+        return None
+    zone = ZoneInfo(schedule.timezone)
+    end = next_time(schedule.until, begun.astimezone(zone))
+    if now().astimezone(zone) >= end:
+        raise Refused(f"it is past {end:%Y-%m-%d %H:%M}, until which this run was to add games: the next one will")
+    return end
+
+
 def add_games(
-    tree: Tree, schedule: ScheduleParams, play: Sequence[str], say: Say, now: Callable[[], datetime]
+    tree: Tree,
+    schedule: ScheduleParams,
+    play: Sequence[str],
+    say: Say,
+    now: Callable[[], datetime],
+    end: datetime | None = None,
 ) -> dict[str, int]:
-    """More shards for every active campaign: once, or again and again until the time of day has come."""
+    """More shards for every active campaign: once, or again and again until the end has come."""
     from hexdata.records import write_whole
 
     path = tree.path / "params.yaml"
-    zone = ZoneInfo(schedule.timezone)
-    end = next_time(schedule.until, now().astimezone(zone)) if schedule.until else None
     while True:
         present = played_shards(read_params(path))
         shards = {name: wanted_shards(tree.path, name, present[name], schedule.shards) for name in present}
@@ -328,7 +351,7 @@ def add_games(
             where = ["--cluster", schedule.cluster] if schedule.cluster else []
             where += ["--workers", str(schedule.workers)] if schedule.workers else []
             tree.run(*play, campaign, *where)
-        if end is None or now().astimezone(zone) >= end:
+        if end is None or now().astimezone(end.tzinfo) >= end:
             return shards
 
 

@@ -144,6 +144,23 @@ def test_a_bad_schedule_is_one_sentence(tmp_path: Path, line: str, message: str)
     assert message in str(told.value)
 
 
+def test_a_late_run_ends_when_it_should_have(root: Path) -> None:
+    """From the clock of its schedule: a run that waited past its end would play for another day."""
+    zone = ZoneInfo("Europe/Amsterdam")
+    schedule = ScheduleParams(until="06:30", timezone="Europe/Amsterdam")
+    scheduled = datetime(2026, 3, 3, 2, 0, tzinfo=zone)
+    for hour in (2, 5):
+        end = extend.end_of(schedule, scheduled, lambda: datetime(2026, 3, 3, hour, 0, tzinfo=zone))  # noqa: B023
+        assert end == datetime(2026, 3, 3, 6, 30, tzinfo=zone)
+    assert extend.end_of(ScheduleParams(), scheduled, datetime.now) is None
+    (root / "params.yaml").write_text(PARAMS.replace("overlap", 'until: "06:30", timezone: Europe/Amsterdam, overlap'))
+    git(root, "commit", "--quiet", "--all", "--message", "until")
+    late = datetime(2026, 3, 3, 6, 31, tzinfo=zone)
+    with pytest.raises(extend.Refused, match="it is past 2026-03-03 06:30, until which this run was to add games"):
+        extend.extend(root, (sys.executable, "play.py"), lambda sentence: None, lambda: late, scheduled)
+    assert not (root.parent / "night").exists()
+
+
 def test_a_run_is_one_commit_or_nothing(root: Path) -> None:
     tree, start = root.parent / "night", git(root, "rev-parse", "HEAD")
     done, said = run(root)
