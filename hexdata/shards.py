@@ -194,7 +194,7 @@ def _write(path: Path, content: bytes) -> None:
         raise Unfinished(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from None
 
 
-def killed(error: Exception) -> bool:
+def killed(error: BaseException) -> bool:
     """Dask has given the shard to several workers already, and each died of it."""
     from distributed import KilledWorker
 
@@ -203,7 +203,7 @@ def killed(error: Exception) -> bool:
 
 def reason(error: BaseException) -> str:
     """In one line, for people."""
-    if killed(error):  # type: ignore[arg-type]
+    if killed(error):
         return "its worker process died each time"
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

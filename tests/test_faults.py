@@ -140,14 +140,16 @@ for line in sys.stdin:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("mishap", "why"),
+    ("mishap", "why", "workers"),
     [
-        ("sys.exit(1)", "EngineFailed: the engine `"),
-        ("os.kill(os.getppid(), signal.SIGKILL)", "its worker process died each time"),
+        ("sys.exit(1)", "EngineFailed: the engine `", "2"),
+        ("os.kill(os.getppid(), signal.SIGKILL)", "its worker process died each time", "2"),
+        ("os.kill(os.getppid(), signal.SIGKILL)", "its worker process died each time", "1"),
     ],
-    ids=["fails", "kills its worker"],
+    ids=["fails", "kills its worker", "kills the only worker"],
 )
-def test_a_poisoned_shard_is_set_aside_and_named(tmp_path: Path, mishap: str, why: str) -> None:
+def test_a_poisoned_shard_is_set_aside_and_named(tmp_path: Path, mishap: str, why: str, workers: str) -> None:
+    """And it alone: not those that waited for the worker that it killed."""
     program = tmp_path / "engine.py"
     program.write_text(ENGINE)
     player = f"[\"uct:playouts=20-40\", \"gtp:'{sys.executable}' '{program}'\"]"
@@ -159,7 +161,7 @@ def test_a_poisoned_shard_is_set_aside_and_named(tmp_path: Path, mishap: str, wh
     )
     expected = undisturbed(folder, tmp_path / "undisturbed")
     (tmp_path / "mishap").write_text(mishap)
-    done = run(folder, "generate", "tiny", "--workers", "2")
+    done = run(folder, "generate", "tiny", "--workers", workers)
     assert done.returncode == 1, done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"hexdata: 1 shard was set aside after 3 attempts: games-00001.parquet ({why}")
