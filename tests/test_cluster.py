@@ -16,8 +16,10 @@ import asyncssh
 import pytest
 from distributed import Client, LocalCluster
 
+from hexdata import generate
 from hexdata.cluster import BadCluster, Workers, connect, each, is_loopback, parse_workers, warn_if_open
 from hexdata.errors import BadInput
+from hexdata.params import read_campaign
 from hexdata.records import folder_hash
 from hexdata.shards import complete
 from tests.clusters import (
@@ -266,8 +268,17 @@ def test_the_same_over_tls(tmp_path: Path, hex6: str) -> None:
 def test_workers_come_and_go(tmp_path: Path) -> None:
     """Adaptive: none at first, as many as there is work for, none left in the end."""
     folder = write_params(tmp_path / "here", ("playouts=3000-5000", "playouts=200-400"))
-    done = run(folder, "generate", "tiny", "--workers", "0-2")
-    assert done.returncode == 0, done.stderr
+    campaign = read_campaign("tiny", folder / "params.yaml")
+    shards = generate.shards("tiny", campaign.size, campaign.games)
+    seen: list[int] = []
+    with connect(workers=parse_workers("0-2")) as client:
+        assert not client.nthreads()
+        failures = complete(
+            client, generate.play_shard, shards, games(folder), lambda shard, made: seen.append(len(client.nthreads()))
+        )
+        assert failures == {}
+        assert 1 <= max(seen) <= 2
+        wait_for(lambda: not client.nthreads())
     assert folder_hash(games(folder)) == undisturbed(folder, tmp_path / "undisturbed")
 
 
