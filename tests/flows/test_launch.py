@@ -5,14 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 import psutil
 import pytest
+from prefect import flow
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.launch import check_prefect_api, told
+from flows.sharded import complete
 from hexdata.errors import BadInput
 
 SERVER = """
@@ -74,3 +78,36 @@ def test_an_address_that_is_no_prefect_server_is_told_without_its_password() -> 
         with pytest.raises(BadInput, match="no HTTP"):
             check_prefect_api(f"http://127.0.0.1:{other.server_port}/api")
         other.shutdown()
+
+
+@dataclass(frozen=True)
+class Piece:
+    name: str
+
+    def key(self) -> str:
+        return self.name
+
+
+def test_what_is_told_of_a_finished_shard_cannot_undo_it(
+    tmp_path: Path, server: str, cluster: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def done(piece: Piece, made: object) -> None:
+        asked.append(piece.name)
+        if piece.name == "b":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    @flow
+    def all_of_them() -> None:
+        complete(tmp_path, [Piece(name) for name in "abc"], write, done, cluster, None)
+
+    with temporary_settings({PREFECT_API_URL: server}):
+        all_of_them()
+    assert sorted(asked) == ["a", "b", "c"], "none is made twice"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
+    assert "hexdata: warning: b is made, but not told of: OSError: [Errno 28] No space left" in capsys.readouterr().err
+
+
+def write(piece: Piece) -> bytes:
+    return piece.name.encode()
