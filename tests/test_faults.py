@@ -67,6 +67,18 @@ def test_a_full_disk_and_a_damaged_shard(tmp_path: Path) -> None:
     assert (games(folder) / "games-00000.parquet").stat().st_mtime_ns == kept
 
 
+def test_a_log_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    """Not the input's fault, and not a traceback."""
+    folder = write_params(tmp_path / "here", QUICK, ("shards: 8", "shards: 1"), ("per_shard: 10", "per_shard: 1"))
+    (folder / "logs").write_text("in the way")
+    done = run(folder, "generate", "tiny", "--workers", "1")
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last == "hexdata: logs: file exists; finished shards stay: run the same command again to go on"
+    assert finished(folder) == ["games-00000.parquet"]
+
+
 @pytest.mark.slow
 def test_killed_workers(tmp_path: Path) -> None:
     folder = write_params(tmp_path / "here")
