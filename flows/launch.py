@@ -10,16 +10,20 @@ import logging
 import os
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 from hexdata.cluster import parse_workers
-from hexdata.errors import BadInput, Unfinished
+from hexdata.doctor import shown
+from hexdata.errors import BadInput, Unfinished, failed
 from hexdata.params import Campaign, read_campaign
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as a shell's."""
 
 DATA, METRICS, LOGS = Path("data"), Path("metrics"), Path("logs")
 
@@ -60,6 +64,12 @@ def told(run: Callable[[], None]) -> int:
     except (BadInput, Unfinished) as error:
         print(f"hexdata: {error}", file=sys.stderr)
         return 2 if isinstance(error, BadInput) else 1
+    except OSError as error:
+        print(f"hexdata: {failed(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("hexdata: stopped", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 
@@ -98,10 +108,11 @@ def check_prefect_api(url: str | None) -> None:
     if not url:
         return
     try:
-        urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=10).close()
-    except (OSError, urllib.error.URLError, ValueError) as error:
+        urllib.request.urlopen(f"{shown(url).rstrip('/')}/health", timeout=10).close()
+    except (OSError, HTTPException, ValueError) as error:
+        told = shown(url)
         raise BadInput(
-            f"no Prefect server answers at PREFECT_API_URL={url} ({error}): start one with `prefect server start`, "
+            f"no Prefect server answers at PREFECT_API_URL={told} ({error}): start one with `prefect server start`, "
             "or unset it and one is started for you"
         ) from None
 

@@ -12,13 +12,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
+from typing import Any
 
 import flows  # noqa: F401  (Prefect's settings, inherited by everything that starts here)
-from flows.launch import DATA, LOGS, METRICS, check_prefect_api
+from flows.launch import DATA, INTERRUPTED, LOGS, METRICS, check_prefect_api
 from hexdata.errors import BadInput
 from hexdata.params import read_params
 
@@ -38,8 +41,12 @@ def main(arguments: list[str]) -> int:
     if not arguments and is_up_to_date():
         print("Nothing to do: every artifact is as params.yaml and the code say.")
     else:
-        with prefect_server():
-            code = subprocess.run([sys.executable, "-m", "dvc", "repro", *arguments]).returncode
+        try:
+            with prefect_server():
+                code = subprocess.run([sys.executable, "-m", "dvc", "repro", *arguments]).returncode
+        except KeyboardInterrupt:
+            print("hexdata: stopped; what is finished stays: run the same command again to go on", file=sys.stderr)
+            return INTERRUPTED
         if code:
             return code
         print(f"\nBuilt in {time.monotonic() - started:.0f} s.")
@@ -68,6 +75,7 @@ def prefect_server() -> Iterator[None]:
         # a session of its own: Ctrl-C reaches DVC first, and the server goes after it
         server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
     url = f"http://127.0.0.1:{port}/api"
+    before = end_on_signals()
     try:
         print(f"Prefect server: http://127.0.0.1:{port} while this runs", flush=True)
         wait_for(url, server)
@@ -75,11 +83,26 @@ def prefect_server() -> Iterator[None]:
         yield
     finally:
         os.environ.pop("PREFECT_API_URL", None)
-        os.killpg(server.pid, signal.SIGTERM)
+        # one that never came up has ended already
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGTERM)
         try:
             server.wait(timeout=10)
         except subprocess.TimeoutExpired:
             os.killpg(server.pid, signal.SIGKILL)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def end_on_signals() -> dict[signal.Signals, Any]:
+    """Have SIGTERM and a closed terminal end this process by way of `finally`; returns what they did before."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+
+    def end(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    return {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
 
 
 def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
@@ -88,7 +111,7 @@ def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
         try:
             urllib.request.urlopen(f"{url}/health", timeout=5).close()
             return
-        except OSError:
+        except (OSError, HTTPException):
             time.sleep(0.2)
     raise SystemExit(f"hexdata: the Prefect server did not come up; see {LOGS / 'prefect-server.log'}")
 

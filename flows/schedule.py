@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from prefect.blocks.core import Block
 from prefect.client.schemas.filters import FlowFilter, FlowRunFilter
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy, FlowRun, State
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.runtime import flow_run as this_run
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Crashed
 from pydantic import ValidationError
@@ -26,6 +28,7 @@ from pydantic import ValidationError
 from flows.launch import check_prefect_api, quiet_bad_input
 from flows.repro import prefect_server
 from hexdata import extend as library
+from hexdata.doctor import shown
 from hexdata.errors import BadInput
 from hexdata.params import BadParams, ScheduleParams, read_params
 
@@ -49,7 +52,9 @@ def extend() -> str:
     os.environ["PREFECT_API_URL"] = PREFECT_API_URL.value() or ""
     quiet_bad_input()
     logging.getLogger("prefect.flow_runs").setLevel(logging.INFO)
-    return library.extend(Path.cwd(), (sys.executable, "-m", "flows.games"), get_run_logger().info).commit
+    play, say = (sys.executable, "-m", "flows.games"), get_run_logger().info
+    scheduled = this_run.scheduled_start_time
+    return library.extend(Path.cwd(), play, say, scheduled=scheduled).commit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,13 +79,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                     schedules=[cron],
                     global_limit=ConcurrencyLimitConfig(limit=1, collision_strategy=OVERLAP[schedule.overlap]),
                     pause_on_shutdown=False,
+                    tags=[tag(lock)],
                     print_starting_message=False,
                 )
                 return 0
             except Exception:
                 if answers(url):
                     raise
-            print(f"hexdata: {url} does not answer; waiting for it", file=sys.stderr, flush=True)
+            print(f"hexdata: {shown(url)} does not answer; waiting for it", file=sys.stderr, flush=True)
             while not answers(url):
                 time.sleep(AGAIN_SECONDS)
 
@@ -102,6 +108,11 @@ def answers(url: str) -> bool:
     return True
 
 
+def tag(lock: Path) -> str:
+    """Tells this repository's runs from those of another clone on the same server."""
+    return f"{socket.gethostname()}:{lock.parent}"
+
+
 def tidy(lock: Path) -> None:
     """Tell the server of runs whose process was killed, else they count as running and hold up the next."""
     if library.is_locked(lock):
@@ -109,9 +120,16 @@ def tidy(lock: Path) -> None:
     with get_client(sync_client=True) as client:
         for run in client.read_flow_runs(
             flow_filter=FlowFilter.model_validate({"name": {"any_": ["extend"]}}),
-            flow_run_filter=FlowRunFilter.model_validate({"state": {"type": {"any_": ["RUNNING"]}}}),
+            flow_run_filter=FlowRunFilter.model_validate(
+                {"state": {"type": {"any_": ["RUNNING"]}}, "tags": {"all_": [tag(lock)]}}
+            ),
         ):
-            client.set_flow_run_state(run.id, Crashed(message="its process was killed"), force=True)
+            crashed: State[Any] = Crashed(message="its process was killed")
+            client.set_flow_run_state(run.id, crashed, force=True)
+            try:
+                tell(extend, run, crashed)  # the run's own hooks died with it
+            except Exception as error:  # whoever cannot be told must not keep the schedule from going on
+                print(f"hexdata: nobody was told that {run.name} was killed: {error}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

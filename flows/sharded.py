@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,19 +16,21 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from hexdata.cluster import connect, parse_workers, refuse_others
 from hexdata.errors import BadInput, Unfinished
-from hexdata.shards import ATTEMPTS, Made, Shard, make_on, reason, set_aside, unfinished
+from hexdata.shards import ATTEMPTS, Made, Shard, killed, make_on, reason, set_aside, unfinished
 
 S = TypeVar("S", bound=Shard)
 
-IN_FLIGHT = 32
-"""Shards that are asked for at once: enough to keep workers busy, few enough that results do not pile up here."""
+IN_FLIGHT = 256
+"""Shards that are asked for at once, a waiting thread each, so as many workers are kept busy. Results stay with the
+workers until they are written, so they do not pile up here."""
 
 RUNNER: TaskRunner[Any] = ThreadPoolTaskRunner(max_workers=IN_FLIGHT)
 
 
 def _is_worth_another_try(task: Any, run: Any, state: Any) -> bool:
-    """Not if nothing about the shard would make the next one better."""
-    return not isinstance(state.result(raise_on_failure=False), BadInput | Unfinished)
+    """Not if nothing about the shard would make the next one better, and not beside others if workers died of it."""
+    error = state.result(raise_on_failure=False)
+    return not isinstance(error, BadInput | Unfinished) and not killed(error)
 
 
 @task(
@@ -81,10 +84,13 @@ def complete(
             except (BadInput, Unfinished) as error:
                 stopped.append(error)
                 raise
-            done(shard, result)
-            with lock:
-                made += 1
-                update_progress_artifact(progress, progress=100 * made / len(shards))  # type: ignore[arg-type]
+            try:
+                done(shard, result)
+                with lock:
+                    made += 1
+                    update_progress_artifact(progress, progress=100 * made / len(shards))  # type: ignore[arg-type]
+            except Exception as error:  # the shard is written: making it again would not mend what is told of it
+                print(f"hexdata: warning: {shard.name} is made, but not told of: {reason(error)}", file=sys.stderr)
 
         def job(shard: S) -> Callable[[], None]:
             return lambda: one(shard)
@@ -92,19 +98,28 @@ def complete(
         def leave(future: PrefectFuture[Any]) -> None:
             room.release()
 
-        futures = []
+        futures: list[tuple[S, PrefectFuture[Any]]] = []
+        suspects: list[S] = []
         for shard in missing:
             room.acquire()
             if stopped:
                 break
             future = shard_task.submit(shard.name, job(shard))
             future.add_done_callback(leave)
-            futures.append((shard.name, future))
+            futures.append((shard, future))
         failures = {}
-        for name, future in futures:
+        for shard, future in futures:
+            future.wait()
+            if not future.state.is_completed() and killed(future.state.result(raise_on_failure=False)) and not stopped:
+                suspects.append(shard)
+            elif not future.state.is_completed():
+                failures[shard.name] = reason(future.state.result(raise_on_failure=False))
+        # Dask also gives up shards that only waited where another killed the worker: alone each shows which it is
+        for shard in suspects:
+            future = shard_task.submit(shard.name, job(shard))
             future.wait()
             if not future.state.is_completed():
-                failures[name] = reason(future.state.result(raise_on_failure=False))
+                failures[shard.name] = reason(future.state.result(raise_on_failure=False))
     if stopped:
         raise stopped[0]
     if failures:

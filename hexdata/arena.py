@@ -231,8 +231,8 @@ class Seat:
 
     def new_game(self, seed: int) -> None:
         if self.external:
-            self.external.start()
             self.external.new_game()
+            self.external.start()
         elif self.own:
             self.own.new_game(seed)
 

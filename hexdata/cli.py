@@ -20,7 +20,7 @@ import typer
 
 from hexdata.board import COLOURS, Bits, Cell, Position, cell_name, cells, check_size, parse_moves
 from hexdata.draw import Label, draw, paint, wants_colour
-from hexdata.errors import Unfinished
+from hexdata.errors import Unfinished, failed
 
 if TYPE_CHECKING:
     from hexdata.audit import Difference, Plan
@@ -78,8 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"hexdata: {error}", file=sys.stderr)
         return UNFINISHED
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return _refuse(f"{error.filename}: {reason}" if error.filename else reason)
+        return _refuse(failed(error))
     except ValueError as error:
         return _refuse(" ".join(str(error).split()))
 
@@ -531,6 +530,8 @@ def generate(
     except KeyboardInterrupt:
         print("hexdata: stopped; finished shards stay: run the same command again to go on", file=sys.stderr)
         return INTERRUPTED
+    except OSError as error:  # no fault of the input: what was asked for has been checked
+        raise Unfinished(f"{failed(error)}; finished shards stay: run the same command again to go on") from None
     if as_json:
         print(json.dumps({"campaign": campaign, "folder": str(folder), **figures}))
     else:

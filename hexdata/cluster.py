@@ -13,15 +13,20 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import math
 import os
+import pickle
 import re
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
-from hexdata.errors import BadInput
+from hexdata.errors import BadInput, Unfinished
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -38,6 +43,9 @@ QUIET: dict[str, object] = {
 }
 """Dask's own housekeeping, for tasks that are one long call of the engine: sampling every worker's stack each 10 ms and
 ticks of 20 ms took a tenth of the games per second (0.85 of the bare engines' became 0.97)."""
+
+LOOK_SECONDS = 2.0
+"""How often the workers are counted while work waits for room."""
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -219,6 +227,39 @@ def checked(make: Callable[[S], T], item: S, expected: dict[str, int]) -> T:
     return make(item)
 
 
+UNFIT = "not a worker for this"
+
+
+def request(make: Callable[[S], T], item: S) -> Callable[[], T]:
+    """What a worker is asked for. One that is not to be used answers with ImportError: UNFIT, its address, what it has.
+
+    The function travels by value, so that a worker without hexdata can load it and say so. One that cannot load its
+    task ends, as if the task had killed it, and comes again with its nanny for the next.
+    """
+    expected, content, unfit = versions(), pickle.dumps((make, item)), UNFIT
+
+    def run() -> T:
+        import pickle
+
+        from distributed import get_worker
+
+        found: object
+        try:
+            from hexdata import cluster
+
+            work, of = pickle.loads(content)
+            found = cluster.versions()
+        except (ImportError, AttributeError) as error:
+            found = repr(error)
+        if found != expected:
+            # an answer instead of an error would be data, without which the worker cannot be closed
+            raise ImportError(unfit, get_worker().address, found)
+        result: T = work(of)
+        return result
+
+    return run
+
+
 def refuse_others(client: Client) -> None:
     """Look at every worker before work starts; BadCluster if there are some but none that can be used."""
     found = client.run(versions, on_error="return")
@@ -236,10 +277,17 @@ def refuse_others(client: Client) -> None:
         raise BadCluster(f"every worker was refused: install hexdata with {_spell(versions())} on them (`make wheel`)")
 
 
+_refused: WeakKeyDictionary[Client, set[str]] = WeakKeyDictionary()
+
+
 def refuse(client: Client, worker: str, found: object) -> None:
-    """Close a worker and say why, in one line."""
-    has = _spell(found) if isinstance(found, dict) else f"no hexdata that answers ({found!r})"
-    print(f"hexdata: refused worker {worker}: it has {has}, expected {_spell(versions())}", file=sys.stderr, flush=True)
+    """Close a worker and say why, in one line, though it may have answered several times before it is gone."""
+    known = _refused.setdefault(client, set())
+    if worker not in known:
+        known.add(worker)
+        has = _spell(found) if isinstance(found, dict) else f"no hexdata that answers ({found})"
+        expected = _spell(versions())
+        print(f"hexdata: refused worker {worker}: it has {has}, expected {expected}", file=sys.stderr, flush=True)
     client.retire_workers([worker], close_workers=True)
 
 
@@ -262,6 +310,50 @@ def _lean_workers() -> Iterator[None]:
         names.update(hidden)
 
 
+class Requests(Generic[S]):
+    """What the workers were asked for and have not answered yet. They come and go, and so does the room for more."""
+
+    def __init__(self, client: Client, least: int) -> None:
+        self._client, self._least = client, least
+        self._items: dict[Any, S] = {}
+        self._answers: SimpleQueue[Any] = SimpleQueue()
+        self._looked_at, self._threads = -math.inf, 0
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def add(self, future: Any, item: S) -> None:
+        self._items[future] = item
+        future.add_done_callback(self._answers.put)
+
+    def room(self) -> int:
+        """How many more to ask for: two a thread of the workers, so that none waits for the client, or `least`."""
+        if time.monotonic() - self._looked_at > LOOK_SECONDS:
+            try:
+                self._threads = sum(self._client.nthreads().values())
+            except (OSError, TimeoutError):
+                raise lost(self._client) from None
+            self._looked_at = time.monotonic()
+        return max(self._least, 2 * self._threads) - len(self._items)
+
+    def answer(self) -> tuple[Any, S] | None:
+        """The next one; None if none comes for a while, in which workers may have joined."""
+        try:
+            future = self._answers.get(timeout=LOOK_SECONDS)
+        except Empty:
+            return None
+        return future, self._items.pop(future)
+
+    def release(self) -> None:
+        for future in self._items:
+            future.release()
+
+
+def lost(client: Client) -> Unfinished:
+    where = client.scheduler.address if client.scheduler else "its address"
+    return Unfinished(f"the Dask scheduler at {where} was lost")
+
+
 def each(client: Client | None, work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
     """What `work` returns for each item, in no order: on the client's workers, or here without one.
 
@@ -272,30 +364,29 @@ def each(client: Client | None, work: Callable[[S], T], items: Iterable[S]) -> I
         yield from map(work, items)
         return
     import dask
-    from distributed import as_completed
 
     refuse_others(client)
-    waiting: dict[Any, S] = {}
-    running = as_completed([], loop=client.loop)
+    running: Requests[S] = Requests(client, least=2)
 
     def submit(item: S) -> None:
-        future = client.submit(checked, work, item, versions(), pure=False)
-        waiting[future] = item
-        running.add(future)
+        running.add(client.submit(checked, work, item, versions(), pure=False), item)
 
     def finish() -> Iterator[T]:
-        future = next(running)
-        item = waiting.pop(future)
+        if (answer := running.answer()) is None:
+            return
+        future, item = answer
         try:
-            yield future.result()
+            result = future.result()
         except WrongVersion as error:
             refuse(client, *error.args)
             submit(item)
+        else:
+            yield result
 
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
         for item in items:
-            while len(waiting) >= 2 * max(1, sum(client.nthreads().values())):
+            while running.room() < 1:
                 yield from finish()
             submit(item)
-        while waiting:
+        while running:
             yield from finish()

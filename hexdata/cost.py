@@ -101,7 +101,7 @@ _BUDGET = re.compile(r"\b(playouts|seconds|nodes)=([0-9.]+)(?:-([0-9.]+))?")
 
 
 def _largest(params: GamesParams) -> int:
-    """The largest budget of any player; seconds as thousandths."""
+    """The largest budget of any player; seconds, which an external engine may have, as thousandths."""
     found = [
         (1000 if name == "seconds" else 1) * float(high or low)
         for p in params.players

@@ -11,6 +11,7 @@ import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -149,12 +150,17 @@ def prefect_server() -> Check:
     if not url:
         return Check("prefect", "ok", f"{found}; PREFECT_API_URL is not set: `make repro` starts a server of its own")
     try:
-        with urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=5):
-            return Check("prefect", "ok", f"{found}, the server at {url} answers")
-    except (OSError, ValueError) as error:
+        with urllib.request.urlopen(f"{shown(url).rstrip('/')}/health", timeout=5):
+            return Check("prefect", "ok", f"{found}, the server at {shown(url)} answers")
+    except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
         advice = "start it with `prefect server start`, or unset PREFECT_API_URL to use a server of our own"
-        return Check("prefect", "fail", f"{found}, but no answer from {url} ({reason})", advice)
+        return Check("prefect", "fail", f"{found}, but no answer from {shown(url)} ({reason})", advice)
+
+
+def shown(url: str) -> str:
+    """Without user and password."""
+    return re.sub(r"(?<=//)[^/]*@", "", url)
 
 
 def dvc_remote() -> Check:
@@ -170,7 +176,7 @@ def dvc_remote() -> Check:
         remotes = dict(repo.config.get("remote", {}))
         default = repo.config["core"].get("remote")
     if default in remotes:
-        return Check("dvc", "ok", f"{found}, remote {default} at {remotes[default]['url']}")
+        return Check("dvc", "ok", f"{found}, remote {default} at {shown(remotes[default]['url'])}")
     if remotes:
         return Check("dvc", "warn", f"{found}, no default remote", f"run `dvc remote default {min(remotes)}`")
     advice = "to share or fetch data: `dvc remote add -d NAME URL`, then `dvc push` or `make pull`"

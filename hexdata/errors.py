@@ -12,3 +12,9 @@ class Unfinished(Exception):
 
     The message says what happened and what to do.
     """
+
+
+def failed(error: OSError) -> str:
+    """What the system refused, such as room on the disk, in one line."""
+    reason = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {reason}" if error.filename else reason

@@ -53,27 +53,38 @@ class Extension:
     """Of each active campaign, as they are now."""
 
 
-def extend(root: Path, play: Sequence[str], say: Say, now: Callable[[], datetime] = datetime.now) -> Extension:
+def extend(
+    root: Path,
+    play: Sequence[str],
+    say: Say,
+    now: Callable[[], datetime] = datetime.now,
+    scheduled: datetime | None = None,
+) -> Extension:
     """Extend the active campaigns of the repository at `root`, as the `schedule` of its params.yaml says.
 
-    `play CAMPAIGN` makes the games that params.yaml in the working directory asks for.
+    `play CAMPAIGN` makes the games that params.yaml in the working directory asks for. `scheduled` is when the run
+    should have begun, if that was not just now.
     """
+    begun = scheduled or now()
     params = read_params(root / "params.yaml")
     schedule = params.schedule
     if not played_shards(params):
         raise Refused("no active campaign plays its games: there is nothing to extend")
     with writer_lock(lock_path(root), wait=schedule.overlap == "queue") as lock:
+        end = end_of(schedule, begun, now)
         check_tree(root, schedule)
+        code = git(root, "rev-parse", "HEAD")
         tree = Tree((root / schedule.worktree).resolve(), lock)
         prepare(root, tree, schedule, say)
         before = git(tree.path, "rev-parse", "HEAD")
         note(lock, before)
         try:
-            merge(root, tree, say)
-            shards = add_games(tree, schedule, play, say, now)
+            merge(code, tree, say)
+            shards = add_games(tree, schedule, play, say, now, end)
             say("dvc repro")
             tree.run(sys.executable, "-m", "dvc", "repro")
             check_artifacts(tree.path, params.active, say)
+            check_code(root, code)
             if schedule.push:
                 say("dvc push")
                 tree.run(sys.executable, "-m", "dvc", "push", "dvc.yaml")
@@ -221,6 +232,16 @@ def check_tree(root: Path, schedule: ScheduleParams) -> None:
         )
 
 
+def check_code(root: Path, commit: str) -> None:
+    """The steps import hexdata from the repository, where an editable install finds it, and not from the work tree."""
+    found, changed = git(root, "rev-parse", "HEAD"), changes(root)
+    if found != commit or changed:
+        what = f"{changed[0]} is not committed" if changed else f"{found[:10]} is checked out instead of {commit[:10]}"
+        raise Failed(
+            f"{root}: the code changed while the run was at work: {what}; the next run begins with what is there"
+        )
+
+
 def dvc_config(root: Path) -> dict[str, dict[str, object]]:
     from dvc.config import Config
 
@@ -271,9 +292,9 @@ def fetch_data(tree: Tree) -> None:
         tree.run(sys.executable, "-m", "dvc", "checkout", "--force", "--allow-missing", "dvc.yaml")
 
 
-def merge(root: Path, tree: Tree, say: Say) -> None:
+def merge(base: str, tree: Tree, say: Say) -> None:
     """Bring the branch up to the repository's commit: the code that runs is the code that stands in the commit."""
-    base, lock = git(root, "rev-parse", "HEAD"), tree.path / "dvc.lock"
+    lock = tree.path / "dvc.lock"
     before = lock.read_bytes() if lock.exists() else b""
     if subprocess.run(["git", "merge-base", "--is-ancestor", base, "HEAD"], cwd=tree.path).returncode:
         say(f"merge of {base[:10]}")
@@ -297,15 +318,29 @@ def take_back(tree: Path, commit: str) -> None:
 # ------------------------------------------------------------------------------------------------------ the steps
 
 
+def end_of(schedule: ScheduleParams, begun: datetime, now: Callable[[], datetime]) -> datetime | None:
+    """Until when games are added; Refused if that is over, as for a run that waited for its turn for too long."""
+    if schedule.until is None:
+        return None
+    zone = ZoneInfo(schedule.timezone)
+    end = next_time(schedule.until, begun.astimezone(zone))
+    if now().astimezone(zone) >= end:
+        raise Refused(f"it is past {end:%Y-%m-%d %H:%M}, until which this run was to add games: the next one will")
+    return end
+
+
 def add_games(
-    tree: Tree, schedule: ScheduleParams, play: Sequence[str], say: Say, now: Callable[[], datetime]
+    tree: Tree,
+    schedule: ScheduleParams,
+    play: Sequence[str],
+    say: Say,
+    now: Callable[[], datetime],
+    end: datetime | None = None,
 ) -> dict[str, int]:
-    """More shards for every active campaign: once, or again and again until the time of day has come."""
+    """More shards for every active campaign: once, or again and again until the end has come."""
     from hexdata.records import write_whole
 
     path = tree.path / "params.yaml"
-    zone = ZoneInfo(schedule.timezone)
-    end = next_time(schedule.until, now().astimezone(zone)) if schedule.until else None
     while True:
         present = played_shards(read_params(path))
         shards = {name: wanted_shards(tree.path, name, present[name], schedule.shards) for name in present}
@@ -316,7 +351,7 @@ def add_games(
             where = ["--cluster", schedule.cluster] if schedule.cluster else []
             where += ["--workers", str(schedule.workers)] if schedule.workers else []
             tree.run(*play, campaign, *where)
-        if end is None or now().astimezone(zone) >= end:
+        if end is None or now().astimezone(end.tzinfo) >= end:
             return shards
 
 

@@ -78,7 +78,7 @@ def parse_external(player: str) -> ExternalSpec:
 
 
 class ExternalPlayer:
-    """One process of an external engine, in one game at a time."""
+    """An external engine, one process for each game."""
 
     def __init__(self, player: str, size: int) -> None:
         self.size = check_size(size)
@@ -98,8 +98,10 @@ class ExternalPlayer:
         self.close()
 
     def new_game(self) -> None:
-        """What the engine remembers of the game before is cleared at the next choice."""
-        self._told = None
+        """The next choice starts the command again: what a process has played before would show in its moves, and a
+        game that is played again must end as it did the first time.
+        """
+        self.close()
 
     def choose(self, moves: Sequence[Cell], *, swapped: bool = False) -> Answer:
         """The engine's move after these, Black's first. After a swap (`swapped`: the second player took over the first

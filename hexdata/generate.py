@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -81,14 +82,22 @@ def shards(campaign: str, size: int, params: GamesParams) -> list[Shard]:
 
 def check_games(size: int, params: GamesParams) -> None:
     """Refuse players that nobody knows and openings that the board has not, before anything is touched."""
+    knobs: dict[str, Any] = params.model_dump(include={"dither_moves", "temperature", "end_nodes"})
+    try:
+        engine.play_games(size, "random", "random", [], [], **knobs)
+    except ValueError as error:
+        raise BadParams(f"games: {error}") from None
     for player in params.players:
         try:
             if is_external(player):
                 parse_external(player)
                 continue
-            engine.play_games(size, player, player, [], [], dither_moves=0, temperature=1.0)
+            engine.play_games(size, player, player, [], [], **knobs)
         except ValueError as error:
             raise BadParams(f"games.player: {error}") from None
+        # no two runs get the same out of a second; "0" is the solver's way to say that it has nodes instead
+        if any(name == "seconds" and value != "0" for name, value, _ in engine.player_settings(player)):
+            raise BadParams(f"games.player: {player!r}: seconds are for matches: expected playouts or nodes")
     try:
         check_scheme(params.openings, size)
     except BadOpenings as error:

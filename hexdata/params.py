@@ -22,8 +22,8 @@ from hexdata.board import MAX_SIZE, MIN_SIZE
 from hexdata.errors import BadInput
 from hexdata.openings import parse_scheme
 
-Count = Annotated[int, Field(gt=0, strict=True)]
-Natural = Annotated[int, Field(ge=0, strict=True)]
+Count = Annotated[int, Field(gt=0, lt=2**63, strict=True)]
+Natural = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 
@@ -38,7 +38,7 @@ class BadParams(BadInput):
 
 
 class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class GamesParams(Model):
@@ -49,7 +49,7 @@ class GamesParams(Model):
     """One plays itself; of several, each plays each with both colours from every opening."""
     openings: Annotated[str, AfterValidator(_known_scheme)]
     """A scheme of `hexdata.openings`."""
-    dither_moves: Natural
+    dither_moves: Annotated[int, Field(ge=0, lt=2**31, strict=True)]
     """The first n searched moves of a game are drawn from the visit counts."""
     temperature: Annotated[float, Field(gt=0)]
     seed: Seed
@@ -257,10 +257,29 @@ def read_params(path: Path = Path("params.yaml")) -> Params:
     return parse_params(text, path)
 
 
+class _Loader(yaml.SafeLoader):
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """YAML itself keeps the last of several values without a word."""
+        node = super().compose_mapping_node(anchor)
+        keys: set[Any] = set()
+        for key, _ in node.value:
+            name = key.value if isinstance(key, yaml.ScalarNode) else key
+            if name in keys:
+                raise _GivenTwice(f"line {key.start_mark.line + 1}: {name} is given twice")
+            keys.add(name)
+        return node
+
+
+class _GivenTwice(Exception):
+    pass
+
+
 def parse_params(text: str, path: Path) -> Params:
     """The params that a text holds; errors name the path that it came from or goes to."""
     try:
-        raw = yaml.safe_load(text)
+        raw = yaml.load(text, _Loader)
+    except _GivenTwice as error:
+        raise BadParams(f"{path}: {error}") from None
     except yaml.YAMLError as error:
         raise BadParams(f"{path}: not YAML ({' '.join(str(error).split())})") from None
     try:

@@ -6,9 +6,7 @@ depend on), its rows' hash and its encoding must all agree.
 
 from __future__ import annotations
 
-import math
-import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
@@ -16,7 +14,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from hexdata.cluster import WrongVersion, checked, refuse, refuse_others, versions
+from hexdata.cluster import UNFIT, Requests, lost, refuse, refuse_others, request
 from hexdata.errors import BadInput, Unfinished
 from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, rows_hash, table_bytes, write_whole
 
@@ -45,7 +43,9 @@ S = TypeVar("S", bound=Shard)
 
 ATTEMPTS = 3
 """At a shard that fails by itself; a lost worker does not count."""
-WINDOW_SECONDS = 2.0
+IN_FLIGHT = 64
+"""Shards that are asked for even before there are workers for them, as those of a batch system come by and by. The
+workers keep what they made until it is written here, so more would do no harm to the client."""
 
 
 def is_finished(path: Path, key: str) -> bool:
@@ -78,57 +78,60 @@ def complete(
 
     Only some shards a worker are in flight, so that results never pile up here; whichever is ready first is written
     first, so that a slow one holds nobody up. A lost worker's shard is made again by another; one that fails
-    `ATTEMPTS` times is set aside and the rest go on.
+    `ATTEMPTS` times is set aside and the rest go on. Dask gives up a shard on which several workers died, but also
+    those that only waited there: they are tried one at a time in the end, and set aside if they kill a worker alone.
     """
-    from distributed import as_completed
-
     refuse_others(client)
     waiting = iter(shards)
+    suspects: deque[S] = deque()
     failures: dict[str, str] = {}
     attempts: Counter[str] = Counter()
-    asked: dict[Any, S] = {}
-    ready = as_completed(loop=client.loop)
-    window = _Window(client)
+    requests: Requests[S] = Requests(client, IN_FLIGHT)
     finished = 0
+    alone = False
 
     def ask(shard: S) -> None:
-        future = _submit(client, make, shard)
-        asked[future] = shard
-        ready.add(future)
+        requests.add(_submit(client, make, shard), shard)
 
     try:
-        for shard in islice(waiting, window.room(0)):
-            ask(shard)
-        for future in ready:
-            shard = asked.pop(future)
+        while True:
+            for shard in islice(waiting, max(requests.room(), 0)):
+                ask(shard)
+            if not requests:
+                if not suspects:
+                    break
+                alone = True
+                ask(suspects.popleft())
+            if (answer := requests.answer()) is None:
+                continue
+            future, shard = answer
             try:
                 made = _result(client, future)
             except Refused:
                 ask(shard)
-                continue
             except (BadInput, Unfinished):
                 raise
             except Exception as error:
-                attempts[shard.name] += 1
-                if attempts[shard.name] < ATTEMPTS and not _killed(error):
-                    ask(shard)
+                if killed(error) and not alone:
+                    suspects.append(shard)
                     continue
-                failures[shard.name] = reason(error)
+                attempts[shard.name] += 1
+                if attempts[shard.name] < ATTEMPTS and not killed(error):
+                    ask(shard)
+                else:
+                    failures[shard.name] = reason(error)
             else:
                 _write(folder / shard.name, made.content)
                 finished += 1
                 done(shard, made)
             finally:
                 future.release()
-            for following in islice(waiting, window.room(len(asked))):
-                ask(following)
     except Unfinished as error:
         raise Unfinished(
             f"{error}; {finished} of {len(shards)} shards were finished: run the same command again"
         ) from None
     finally:
-        for future in asked:
-            future.release()
+        requests.release()
     return failures
 
 
@@ -157,13 +160,13 @@ def make_on(client: Client, make: Callable[[S], bytes | Made], shard: S, folder:
 
 
 class Refused(Exception):
-    """The worker was of another version and is gone; ask again."""
+    """The worker was not one to use and is gone; ask again."""
 
 
 def _submit(client: Client, make: Callable[[S], bytes | Made], shard: S) -> Any:
     # Dask's page groups tasks by the function's name; the number makes a shard that is asked for again another task
     key = f"{getattr(make, '__name__', 'make')}-{shard.name}-{next(_numbers)}"
-    return client.submit(checked, make, shard, versions(), key=key, pure=False)
+    return client.submit(request(make, shard), key=key, pure=False)
 
 
 _numbers = count()
@@ -174,12 +177,13 @@ def _result(client: Client, future: Any) -> Made:
 
     try:
         made = future.result()
-    except WrongVersion as error:
-        refuse(client, *error.args)
-        raise Refused from None
     except (CancelledError, CommClosedError):
-        where = client.scheduler.address if client.scheduler else "its address"
-        raise Unfinished(f"the Dask scheduler at {where} was lost") from None
+        raise lost(client) from None
+    except ImportError as error:
+        if error.args[:1] != (UNFIT,):
+            raise
+        refuse(client, *error.args[1:])
+        raise Refused from None
     return made if isinstance(made, Made) else Made(made)
 
 
@@ -190,23 +194,7 @@ def _write(path: Path, content: bytes) -> None:
         raise Unfinished(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from None
 
 
-class _Window:
-    """How many shards may be in flight: two a worker, so that none waits for the client. Workers come and go."""
-
-    def __init__(self, client: Client) -> None:
-        self._client, self._asked_at, self._shards = client, -math.inf, 0
-
-    def room(self, in_flight: int) -> int:
-        if time.monotonic() - self._asked_at > WINDOW_SECONDS:
-            try:
-                self._shards = 2 + 2 * sum(self._client.nthreads().values())
-            except (OSError, TimeoutError):
-                raise Unfinished("the Dask scheduler was lost") from None
-            self._asked_at = time.monotonic()
-        return max(self._shards - in_flight, 0)
-
-
-def _killed(error: Exception) -> bool:
+def killed(error: BaseException) -> bool:
     """Dask has given the shard to several workers already, and each died of it."""
     from distributed import KilledWorker
 
@@ -215,7 +203,7 @@ def _killed(error: Exception) -> bool:
 
 def reason(error: BaseException) -> str:
     """In one line, for people."""
-    if _killed(error):  # type: ignore[arg-type]
+    if killed(error):
         return "its worker process died each time"
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

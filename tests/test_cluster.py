@@ -3,15 +3,25 @@
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import asyncssh
 import pytest
+from distributed import Client, LocalCluster
 
-from hexdata.cluster import BadCluster, Workers, connect, is_loopback, parse_workers, warn_if_open
+from hexdata import generate
+from hexdata.cluster import BadCluster, Workers, connect, each, is_loopback, parse_workers, warn_if_open
 from hexdata.errors import BadInput
+from hexdata.params import read_campaign
 from hexdata.records import folder_hash
+from hexdata.shards import complete
 from tests.clusters import (
     answers,
     finished,
@@ -86,8 +96,21 @@ asyncio.run(work())
 """
 
 
+WITHOUT_HEXDATA = OTHER_VERSION.replace(
+    """import hexdata.engine
+hexdata.engine.ENGINE_VERSION = 999
+""",
+    'sys.modules["hexdata"] = None\n',
+)
+
+
 @pytest.mark.slow
-def test_a_worker_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "has"),
+    [(OTHER_VERSION, "engine version 999, "), (WITHOUT_HEXDATA, "no hexdata that answers (")],
+    ids=["other", "without"],
+)
+def test_a_worker_of_another_version_is_refused_by_name(tmp_path: Path, code: str, has: str) -> None:
     """Alone it is bad input; one that joins later is sent away, and the work waits for better ones."""
     folder = write_params(
         tmp_path / "here",
@@ -98,13 +121,13 @@ def test_a_worker_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
     with scheduler(tmp_path / "scheduler", port):
-        program = [sys.executable, "-c", OTHER_VERSION, address]
+        program = [sys.executable, "-c", code, address]
         with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as other:
             assert other.stdout
             name = other.stdout.readline().strip()
             done = run(folder, "generate", "tiny", "--cluster", address)
             assert done.returncode == 2, done.stderr
-            assert f"hexdata: refused worker {name}: it has engine version 999, " in done.stderr
+            assert f"hexdata: refused worker {name}: it has {has}" in done.stderr
             assert done.stderr.splitlines()[-1].startswith("hexdata: every worker was refused: install hexdata with")
             assert not games(folder).exists()
             other.wait(timeout=60)
@@ -119,8 +142,59 @@ def test_a_worker_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
         with worker(tmp_path / "good", address):
             _, errors = client.communicate(timeout=300)
     assert client.returncode == 0, errors
-    assert f"hexdata: refused worker {name}: it has engine version 999, " in errors
+    assert f"hexdata: refused worker {name}: it has {has}" in errors
     assert folder_hash(games(folder)) == undisturbed(folder, tmp_path / "undisturbed")
+
+
+@pytest.fixture
+def empty_cluster() -> Iterator[LocalCluster]:
+    """Its workers are threads of this process, and there are none yet."""
+    with LocalCluster(n_workers=0, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster
+
+
+@dataclass(frozen=True)
+class Numbered:
+    name: str
+
+    def key(self) -> str:
+        return self.name
+
+
+def test_workers_that_join_late_are_all_used(empty_cluster: LocalCluster, tmp_path: Path) -> None:
+    """Three play at once or the barrier breaks, though the shards and items were asked for when there was none."""
+    numbers = [Numbered(str(number)) for number in range(6)]
+    with Client(empty_cluster, set_as_default=False) as client, ThreadPoolExecutor() as threads:
+        made = threads.submit(complete, client, _meet, numbers, tmp_path, lambda shard, made: None)
+        wait_for(lambda: client.run_on_scheduler(_tasks) > 0)
+        empty_cluster.scale(3)
+        assert made.result() == {}
+        assert {path.read_bytes() for path in tmp_path.iterdir()} == {number.name.encode() for number in numbers}
+        empty_cluster.scale(0)
+        wait_for(lambda: not client.nthreads())
+        items = threads.submit(lambda: sorted(each(client, _meet, numbers)))
+        wait_for(lambda: client.run_on_scheduler(_tasks) > 0)
+        empty_cluster.scale(3)
+        assert items.result() == sorted(number.name.encode() for number in numbers)
+
+
+MEETING = Barrier(3)
+
+
+def _meet(number: Numbered) -> bytes:
+    MEETING.wait(60)
+    return number.name.encode()
+
+
+def _tasks(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
+
+
+def wait_for(holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.05)
 
 
 # ----------------------------------------------------------------------------------------------------------- hex6
@@ -194,8 +268,17 @@ def test_the_same_over_tls(tmp_path: Path, hex6: str) -> None:
 def test_workers_come_and_go(tmp_path: Path) -> None:
     """Adaptive: none at first, as many as there is work for, none left in the end."""
     folder = write_params(tmp_path / "here", ("playouts=3000-5000", "playouts=200-400"))
-    done = run(folder, "generate", "tiny", "--workers", "0-2")
-    assert done.returncode == 0, done.stderr
+    campaign = read_campaign("tiny", folder / "params.yaml")
+    shards = generate.shards("tiny", campaign.size, campaign.games)
+    seen: list[int] = []
+    with connect(workers=parse_workers("0-2")) as client:
+        assert not client.nthreads()
+        failures = complete(
+            client, generate.play_shard, shards, games(folder), lambda shard, made: seen.append(len(client.nthreads()))
+        )
+        assert failures == {}
+        assert 1 <= max(seen) <= 2
+        wait_for(lambda: not client.nthreads())
     assert folder_hash(games(folder)) == undisturbed(folder, tmp_path / "undisturbed")
 
 

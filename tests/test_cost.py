@@ -18,7 +18,7 @@ from tests.clusters import games, run, write_params
         ("uct:playouts=800-1200", "uct:playouts=80-120"),
         ("mohex:playouts=45,rave=off", "mohex:playouts=4,rave=off"),
         ("uct:playouts=5,exploration=0.3", "uct:playouts=1,exploration=0.3"),
-        ("mohex:seconds=0.5", "mohex:seconds=0.05"),
+        ("gtp:hexdata gtp --player mohex:seconds=0.5", "gtp:hexdata gtp --player mohex:seconds=0.05"),
         ("solver:nodes=10000", "solver:nodes=1000"),
         ("resistance-4ply", "resistance-4ply"),
         ("random", "random"),

@@ -144,6 +144,23 @@ def test_a_bad_schedule_is_one_sentence(tmp_path: Path, line: str, message: str)
     assert message in str(told.value)
 
 
+def test_a_late_run_ends_when_it_should_have(root: Path) -> None:
+    """From the clock of its schedule: a run that waited past its end would play for another day."""
+    zone = ZoneInfo("Europe/Amsterdam")
+    schedule = ScheduleParams(until="06:30", timezone="Europe/Amsterdam")
+    scheduled = datetime(2026, 3, 3, 2, 0, tzinfo=zone)
+    for hour in (2, 5):
+        end = extend.end_of(schedule, scheduled, lambda: datetime(2026, 3, 3, hour, 0, tzinfo=zone))  # noqa: B023
+        assert end == datetime(2026, 3, 3, 6, 30, tzinfo=zone)
+    assert extend.end_of(ScheduleParams(), scheduled, datetime.now) is None
+    (root / "params.yaml").write_text(PARAMS.replace("overlap", 'until: "06:30", timezone: Europe/Amsterdam, overlap'))
+    git(root, "commit", "--quiet", "--all", "--message", "until")
+    late = datetime(2026, 3, 3, 6, 31, tzinfo=zone)
+    with pytest.raises(extend.Refused, match="it is past 2026-03-03 06:30, until which this run was to add games"):
+        extend.extend(root, (sys.executable, "play.py"), lambda sentence: None, lambda: late, scheduled)
+    assert not (root.parent / "night").exists()
+
+
 def test_a_run_is_one_commit_or_nothing(root: Path) -> None:
     tree, start = root.parent / "night", git(root, "rev-parse", "HEAD")
     done, said = run(root)
@@ -205,6 +222,25 @@ def test_a_run_is_one_commit_or_nothing(root: Path) -> None:
         run(root)
     assert git(root, "rev-parse", "nightly") == again.commit
     assert git(tree, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_code_that_changed_under_a_run_leaves_no_commit(root: Path, commits: bool) -> None:
+    """The steps ran the repository's files, whatever the commit in the work tree says."""
+
+    def change(sentence: str) -> None:
+        if sentence == "validation":
+            (root / "play.py").write_text(PLAY + "# other\n")
+            if commits:
+                git(root, "commit", "--quiet", "--all", "--message", "while it runs")
+
+    start = git(root, "rev-parse", "HEAD")
+    what = "is checked out instead of" if commits else r"play\.py is not committed"
+    with pytest.raises(extend.Failed, match=f"the code changed while the run was at work: .*{what}"):
+        extend.extend(root, (sys.executable, "play.py"), change)
+    assert git(root, "rev-parse", "nightly") == start
+    assert git(root.parent / "night", "status", "--porcelain") == ""
+    assert not (root.parent / "store").exists(), "it was pushed"
 
 
 def test_a_run_that_is_killed_holds_the_lock_until_its_step_has_ended(root: Path) -> None:

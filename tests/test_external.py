@@ -41,18 +41,26 @@ def log(folder: Path) -> list[str]:
 
 
 def test_only_what_is_new_is_told(tmp_path: Path) -> None:
-    with ExternalPlayer(engine(tmp_path, genmove("A2", "c3", "b2", "swap-pieces")), 3) as player:
+    with ExternalPlayer(engine(tmp_path, genmove("A2", "c3", "swap-pieces")), 3) as player:
         assert player.choose([0]) == 3
         assert player.choose([0, 3, 1]) == 8
-        player.new_game()
-        assert player.choose([0, 3, 1]) == 4
         assert player.choose([5]) == "swap-pieces"
     start = ["boardsize 3", "clear_board"]
     assert log(tmp_path) == [
         *start, "play black a1", "genmove white", "play black b1", "genmove white",
-        *start, "play black a1", "play white a2", "play black b1", "genmove white",
         *start, "play black c2", "genmove white", "quit",
     ]  # fmt: skip
+
+
+def test_a_new_game_is_a_new_process(tmp_path: Path) -> None:
+    """Nothing that the engine remembers of the games before, such as how many they were, can show in its moves."""
+    with ExternalPlayer(engine(tmp_path, genmove("a1", "b2")), 3) as player:
+        assert player.choose([]) == 0
+        player.new_game()
+        assert player.choose([]) == 0
+        player.new_game()
+        player.new_game()
+    assert log(tmp_path) == ["boardsize 3", "clear_board", "genmove black", "quit"] * 2
 
 
 def test_after_a_swap_the_engine_sees_the_mirror_image(tmp_path: Path) -> None:

@@ -67,6 +67,18 @@ def test_a_full_disk_and_a_damaged_shard(tmp_path: Path) -> None:
     assert (games(folder) / "games-00000.parquet").stat().st_mtime_ns == kept
 
 
+def test_a_log_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    """Not the input's fault, and not a traceback."""
+    folder = write_params(tmp_path / "here", QUICK, ("shards: 8", "shards: 1"), ("per_shard: 10", "per_shard: 1"))
+    (folder / "logs").write_text("in the way")
+    done = run(folder, "generate", "tiny", "--workers", "1")
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last == "hexdata: logs: file exists; finished shards stay: run the same command again to go on"
+    assert finished(folder) == ["games-00000.parquet"]
+
+
 @pytest.mark.slow
 def test_killed_workers(tmp_path: Path) -> None:
     folder = write_params(tmp_path / "here")
@@ -140,14 +152,16 @@ for line in sys.stdin:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("mishap", "why"),
+    ("mishap", "why", "workers"),
     [
-        ("sys.exit(1)", "EngineFailed: the engine `"),
-        ("os.kill(os.getppid(), signal.SIGKILL)", "its worker process died each time"),
+        ("sys.exit(1)", "EngineFailed: the engine `", "2"),
+        ("os.kill(os.getppid(), signal.SIGKILL)", "its worker process died each time", "2"),
+        ("os.kill(os.getppid(), signal.SIGKILL)", "its worker process died each time", "1"),
     ],
-    ids=["fails", "kills its worker"],
+    ids=["fails", "kills its worker", "kills the only worker"],
 )
-def test_a_poisoned_shard_is_set_aside_and_named(tmp_path: Path, mishap: str, why: str) -> None:
+def test_a_poisoned_shard_is_set_aside_and_named(tmp_path: Path, mishap: str, why: str, workers: str) -> None:
+    """And it alone: not those that waited for the worker that it killed."""
     program = tmp_path / "engine.py"
     program.write_text(ENGINE)
     player = f"[\"uct:playouts=20-40\", \"gtp:'{sys.executable}' '{program}'\"]"
@@ -159,7 +173,7 @@ def test_a_poisoned_shard_is_set_aside_and_named(tmp_path: Path, mishap: str, wh
     )
     expected = undisturbed(folder, tmp_path / "undisturbed")
     (tmp_path / "mishap").write_text(mishap)
-    done = run(folder, "generate", "tiny", "--workers", "2")
+    done = run(folder, "generate", "tiny", "--workers", workers)
     assert done.returncode == 1, done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"hexdata: 1 shard was set aside after 3 attempts: games-00001.parquet ({why}")

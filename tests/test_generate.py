@@ -85,6 +85,14 @@ def test_a_bad_player_is_refused_by_name() -> None:
     params = SMALL_GAMES.model_copy(update={"player": "uct:playouts=none"})
     with pytest.raises(BadParams, match=r"games\.player: .*playouts"):
         generate.check_games(5, params)
+    for player in ("mohex:seconds=0.5", ("random", "solver:seconds=1")):
+        params = SMALL_GAMES.model_copy(update={"player": player})
+        with pytest.raises(BadParams, match=r"seconds=.*: seconds are for matches: expected playouts or nodes"):
+            generate.check_games(5, params)
+    generate.check_games(5, SMALL_GAMES.model_copy(update={"player": "solver:nodes=100"}))
+    params = SMALL_GAMES.model_copy(update={"temperature": 1e9})
+    with pytest.raises(BadParams, match="games: temperature must be from 0 to 1000"):
+        generate.check_games(5, params)
     params = SMALL_GAMES.model_copy(update={"openings": "random:stones=13"})
     with pytest.raises(BadParams, match=r"games\.openings: .*13 stones are too many"):
         generate.check_games(5, params)

@@ -94,6 +94,45 @@ def test_a_game_whose_engine_dies_hangs_or_cheats_is_discarded_counted_and_playe
     assert content == undisturbed
 
 
+# `hexdata gtp --player uct:playouts=5 --seed 3`, which gives each game of a process another seed. The file `games`
+# counts its games over all processes; with the file `deadly` it ends in the second one.
+OURS = """
+import os, pathlib, sys
+from hexdata.gtp import Session, serve
+
+here = pathlib.Path(__file__).parent
+
+class Lines:
+    moves = 0
+
+    def readline(self):
+        line = sys.stdin.buffer.readline()
+        if line.startswith(b"clear_board"):
+            self.moves = 0
+            (here / "games").open("a").write("x")
+        self.moves += line.startswith(b"genmove")
+        if self.moves == 3 and (here / "games").stat().st_size == 2 and (here / "deadly").exists():
+            os._exit(1)
+        return line
+
+serve(Session("uct:playouts=5", 5, 3), Lines(), sys.stdout.buffer)
+"""
+
+
+def test_our_own_engine_replays_the_game_in_which_it_died_to_the_same_bytes(tmp_path: Path) -> None:
+    program, counted = tmp_path / "ours.py", tmp_path / "games"
+    program.write_text(OURS)
+    params = cup(f"gtp:timeout=60 '{sys.executable}' '{program}'", per_shard=4)
+    undisturbed, _ = play(params)
+    assert len(counted.read_text()) == 4
+    counted.unlink()
+    (tmp_path / "deadly").touch()
+    content, notes = play(params)
+    assert len(counted.read_text()) == 5, "nothing happened"
+    assert notes["discarded"] == 1
+    assert content == undisturbed
+
+
 def test_an_engine_that_always_fails_fails_the_shard(tmp_path: Path) -> None:
     with pytest.raises(EngineFailed, match=r"engine\.py.* ended instead of answering `genmove"):
         play(cup(outsider(tmp_path, "sys.exit(1)")))

@@ -60,6 +60,20 @@ def test_the_recipes_of_the_thesis() -> None:
         ("validation: 0.1", "validation: 0.9", "validation and test must leave something for training"),
         ("campaigns:", "campaigns: [", "not YAML"),
         ("openings: one-stone", "openings: four-stone", "campaigns.hex5.games.openings: unknown openings 'four-stone'"),
+        ("temperature: 1.0", "temperature: .inf", "games.temperature: input should be a finite number, not inf"),
+        (
+            "learning_rate: 0.002",
+            "learning_rate: .nan",
+            "train.learning_rate: input should be a finite number, not nan",
+        ),
+        ("dither_moves: 6", "dither_moves: 99999999999999", "games.dither_moves: input should be less than 2147483648"),
+        (
+            "seed: 5}",
+            f"seed: 5, end_nodes: {10**20}}}",
+            "games.end_nodes: input should be less than 9223372036854775808",
+        ),
+        ("    size: 5\n", "    size: 5\n    size: 6\n", "line 7: size is given twice"),
+        ("shards: 2, per", "shards: 1, shards: 2, per", "line 7: shards is given twice"),
         ('player: "uct:playouts=60-100"', "player: [random, random]", "player names one of them twice"),
     ],
 )

@@ -6,17 +6,23 @@ import itertools
 import json
 import math
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import yaml
 
+from hexdata import examples
 from hexdata.board import neighbours
 from hexdata.errors import BadInput
+from hexdata.generate import games_metrics
+from hexdata.params import read_campaign
+from hexdata.records import read_folder, write_json
 from hexdata.report import build_report
 from hexdata.report.hexboard import HALF_WIDTH, HEAT, centre, corners, heat, is_dark, side_lines
 from hexdata.report.svg import Frame, element, number, padded, path, short, ticks, whole_ticks
+from tests.clusters import games, run
 from tests.invented import write_metrics
 
 PARAMS = Path(__file__).parents[1] / "params.yaml"
@@ -129,6 +135,39 @@ def test_the_statistics_of_a_tournament_stand_in_a_table(metrics: Path, tmp_path
     pairing = {"black": "a<b", "white": "uct", "games": 20, "black_wins": 15, "plies": 500}
     change(metrics, "games.json", pairings=[pairing])
     assert rows() == [["a&lt;b", "uct", "20", "15", "5", "500", "25.0", ""], total]
+
+
+@pytest.mark.slow
+def test_the_hundredth_of_d8_from_params_alone_is_in_the_table(metrics: Path, tmp_path: Path) -> None:
+    """gao-2020 section 6 at 1/100: three players, each with each in both colours, and what became of their games."""
+    shutil.copy(PARAMS, tmp_path)
+    done = run(tmp_path, "generate", "d8_hundredth", "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    played = games(tmp_path, "d8_hundredth")
+    unique = examples.build(played, tmp_path / "examples").unique
+    rows = read_folder(played, "games").to_pylist()
+    write_json(metrics / "hex6" / "games.json", games_metrics([read_folder(played, "games")]))
+    change(metrics, "examples.json", unique=unique)
+    table = re.search(r'<table class="games">.*?</table>', build(metrics, tmp_path / "out"))
+    assert table
+    *pairings, total = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", table[0])][1:]
+    players = read_campaign("d8_hundredth", PARAMS).games.players
+    assert sorted(tuple(line[:2]) for line in pairings) == sorted(itertools.permutations(players, 2))
+    for black, white, count, wins, losses, plies, *_ in pairings:
+        mine = [row for row in rows if (row["black"], row["white"]) == (black, white)]
+        assert [count, wins, losses, plies] == [
+            f"{figure:,}"
+            for figure in (
+                105,
+                sum(row["winner"] == "black" for row in mine),
+                sum(row["winner"] == "white" for row in mine),
+                sum(len(row["moves"]) for row in mine),
+            )
+        ]
+    assert total[2] == "630"
+    assert total[-1] == f"{unique:,}"
+    searched = sum(len(row["moves"]) - row["opening_length"] for row in rows)
+    assert 0.5 * searched < unique <= searched
 
 
 def test_every_opening_is_drawn_with_its_interval_and_its_proof(metrics: Path, tmp_path: Path) -> None:

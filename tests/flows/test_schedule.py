@@ -17,6 +17,9 @@ from typing import Any
 import psutil
 import pytest
 import yaml
+from prefect import get_client
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Running
 
 from flows import schedule
 from hexdata.params import read_params
@@ -43,6 +46,32 @@ def test_a_bad_calendar_is_one_sentence(
     told = capsys.readouterr().err
     assert told == "hexdata: params.yaml: schedule.cron: expected five fields such as \"0 2 * * *\", not '0 2 * *'\n"
     assert [path.name for path in tmp_path.iterdir()] == ["params.yaml"]
+
+
+def test_only_the_killed_runs_of_this_repository_are_tidied_and_told_of(
+    tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "params.yaml").read_text()
+    (tmp_path / "params.yaml").write_text(text.replace("blocks: []", "blocks: [custom-webhook/ear]"))
+    monkeypatch.chdir(tmp_path)
+    lock, told = tmp_path / "mine" / "lock", []
+    lock.parent.mkdir()
+
+    class Ear:
+        def notify(self, body: str, subject: str) -> None:
+            told.append(body)
+
+    monkeypatch.setattr(schedule.Block, "load", lambda name: Ear())
+    with temporary_settings({PREFECT_API_URL: server}), get_client(sync_client=True) as client:
+        mine, other = (
+            client.create_flow_run(schedule.extend, state=Running(), tags=[schedule.tag(path)])
+            for path in (lock, tmp_path / "other" / "lock")
+        )
+        schedule.tidy(lock)
+        assert client.read_flow_run(mine.id).state_name == "Crashed"
+        assert client.read_flow_run(other.id).state_name == "Running"
+        client.delete_flow_run(other.id)
+    assert told == [f"{mine.name}: its process was killed"]
 
 
 class Served:
@@ -155,6 +184,7 @@ def test_nights(tmp_path: Path, server: str, news: tuple[str, list[str]]) -> Non
     # started again, it goes on; the suite, which depends on no games, is not proved again
     with served.serving():
         served.wait("word of the dead", lambda: "its process was killed" in served.messages("Crashed"))
+        served.wait("its news", lambda: any("its process was killed" in text for text in heard))
         served.wait("the second night", lambda: len(served.runs("Completed")) >= 2)
     second_log = log.read_text().removeprefix(first_log)
     assert "Stage 'suite@hex5' didn't change, skipping" in second_log
