@@ -1,6 +1,8 @@
 """How fast the engine is on one thread, in CPU time, beside others and its targets: `python -m benchmarks.engine`.
 
-The rivals' figures are of design.md section 8: an idle 2 vCPU AMD EPYC.
+The rivals' figures are of design.md section 8, on an idle 2 vCPU AMD EPYC that need not be as fast as this machine.
+OpenSpiel is measured anew where it is installed (`pip install 'hexdata[benchmark]'`): its ratio is this machine's share
+in the ratios to rivals, 2.4 on a newer processor that goes by the same name.
 """
 
 import argparse
@@ -8,9 +10,12 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from benchmarks.machine import processor_name, short_name
+from benchmarks.openspiel import EXPLORATION, MEMORY_MB
 from hexdata import engine
 from hexdata.records import write_json
 
@@ -40,6 +45,7 @@ PLAYOUTS = {
     "knowledge off": (Goal(9, 13_500, 30_000), Goal(11, 8_700, 20_000), Goal(13, 5_800, 13_000)),
     "knowledge on": (Goal(9, 7_600, 15_000), Goal(11, 5_200, 10_000), Goal(13, 3_300, 6_000)),
 }
+OPENSPIEL = (Goal(9, 17_000, None), Goal(11, 11_000, None))
 SELFPLAY = (Goal(9, 7.5, 14), Goal(11, 2.4, 5))
 ROWS = Goal(9, None, 2_000_000)
 
@@ -136,7 +142,25 @@ def keys_rate(size: int, seconds: float) -> float:
     return rate(work, seconds)
 
 
+def openspiel_rate(size: int, simulations: int, seconds: float) -> float:
+    """Simulations per CPU second of its C++ tree search on an empty board, set as in benchmarks/openspiel.py."""
+    import pyspiel
+
+    game: Any = pyspiel.load_game(f"hex(board_size={size})")
+
+    def work(seed: int) -> int:
+        evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+        bot = pyspiel.MCTSBot(game, evaluator, EXPLORATION, simulations, MEMORY_MB, True, seed, False)
+        bot.step(game.new_initial_state())
+        return simulations
+
+    return rate(work, seconds)
+
+
 def measure(playouts: int, selfplay_playouts: int, seconds: float) -> Iterator[Figure]:
+    if find_spec("pyspiel"):
+        for goal in OPENSPIEL:
+            yield Figure("OpenSpiel here", goal, openspiel_rate(goal.size, playouts, seconds), "OpenSpiel there")
     for goal in UCT:
         yield Figure("uct", goal, search_rate(goal.size, f"uct:playouts={playouts}", seconds), "Morat")
     for kind, goals in PLAYOUTS.items():
