@@ -2,15 +2,19 @@
 
 Each match is played from balanced openings with both colours. The games are kept below `build/`, so a run may be
 stopped at any time and goes on where it was; the results of a whole match go to `benchmarks/results/ladder-NAME.json`
-(all that the games say) and `.txt` (the table, with times). Seconds are of processor time, so that load does not bias.
+(all that the games say) and `.txt` (the table, with times), both with the processor. Seconds are of processor time, so
+that load does not bias.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
+from benchmarks.machine import processor_name
 from hexdata.arena import Match, pieces, play_match
+from hexdata.errors import BadInput, Unfinished
 from hexdata.progress import Meter
-from hexdata.records import write_whole
+from hexdata.records import write_json, write_whole
 
 GAMES = Path("build/ladder")
 RESULTS = Path(__file__).parent / "results"
@@ -29,10 +33,17 @@ MATCHES = {
 def play(name: str, match: Match, workers: int | None = None) -> str:
     """Play a match, or what is left of it, and keep its results; the table."""
     folder = GAMES / name
-    with Meter(name, 2 * len(pieces(match)), "games") as meter:
-        result = play_match(match, folder, workers=workers, done=lambda piece, fresh: meter.advance(2, fresh=fresh))
-    for suffix in ("json", "txt"):
-        write_whole(RESULTS / f"ladder-{name}.{suffix}", (folder / f"results.{suffix}").read_bytes())
+    try:
+        with Meter(name, 2 * len(pieces(match)), "games") as meter:
+            result = play_match(match, folder, workers=workers, done=lambda piece, fresh: meter.advance(2, fresh=fresh))
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    except Unfinished as error:
+        sys.exit(str(error))
+    processor = processor_name()
+    write_json(RESULTS / f"ladder-{name}.json", {"processor": processor, **result.figures()})
+    write_whole(RESULTS / f"ladder-{name}.txt", f"{result.report()}\n\nprocessor {processor}\n".encode())
     return result.report()
 
 

@@ -49,6 +49,8 @@ from hexdata.shards import Made, complete, set_aside, unfinished
 
 PROOF_NODES = 500
 """What the solver may spend on confirming a win. A player claims one when it has proved it, so that few are needed."""
+MOST_GAMES = 1_000_000
+"""Of each pair; all pieces of a match are listed in memory before it begins."""
 TRIES = 3
 """Of a game in which an external engine fails."""
 
@@ -109,8 +111,11 @@ def check_match(match: Match) -> None:
             parse_external(player)
         else:
             engine.player_settings(player)
-    if match.games is not None and (match.games < 2 or match.games % 2):
-        raise BadMatch(f"{match.games} games: expected an even number, as every opening is played with both colours")
+    if match.games is not None and (not 2 <= match.games <= MOST_GAMES or match.games % 2):
+        raise BadMatch(
+            f"{match.games} games: expected an even number from 2 to {MOST_GAMES:,}, "
+            "as every opening is played with both colours"
+        )
     if match.swap and any(len(opening) != 1 for opening in match_openings(match)):
         raise BadMatch("a swap is of the first stone: expected openings of one stone with it")
 
@@ -136,6 +141,8 @@ def match_openings(match: Match) -> list[Opening]:
     else:
         if ":" not in text and Path(text).is_file():
             text = f"file:{text}"
+        elif ":" not in text and (Path(text).name != text or Path(text).suffix or Path(text).exists()):
+            raise BadMatch(f"openings {match.openings!r}: no such file: expected all, balanced, ring2 or a file")
         scheme = check_scheme(text, match.size)
         if scheme.is_listed:
             pool = listed_openings(scheme, match.size)
@@ -429,7 +436,7 @@ def _play_here(piece: Piece) -> Made:
     try:
         return play_piece(piece)
     except EngineFailed as error:
-        raise Unfinished(f"{error}, {TRIES} times in a row; the games before are kept where --out says") from None
+        raise Unfinished(f"{error}, {TRIES} times in a row; with --out the games before it are kept") from None
 
 
 def _check_folder(folder: Path) -> None:

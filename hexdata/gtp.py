@@ -63,6 +63,8 @@ class Session:
     def __init__(self, player: str, size: int = 11, seed: int = 0, allow_swap: bool = False) -> None:
         if is_external(player):
             raise BadInput(f"player {player!r} speaks GTP itself: expected one of the engine's own")
+        if not 0 <= seed < 2**64:
+            raise BadInput(f"seed {seed} is out of range: expected 0 to {2**64 - 1}")
         self.over = False
         self._seed, self._games = seed, 0
         self._text = player

@@ -352,6 +352,12 @@ def test_balanced_openings_are_those_of_the_pilot(size: int) -> None:
         (["random", "alice"], "unknown player 'alice'"),
         (["random", "gtp:no-such-engine"], "there is no program 'no-such-engine' here"),
         (["random", "uct:playouts=1", "--games", "3"], "3 games: expected an even number"),
+        (["random", "uct:playouts=1", "--games", "0"], "0 games: expected an even number from 2 to 1,000,000"),
+        (["random", "uct:playouts=1", "--games", "1000000000000"], "expected an even number from 2 to 1,000,000"),
+        (
+            ["random", "uct:playouts=1", "--openings", "no.txt"],
+            "openings 'no.txt': no such file: expected all",
+        ),
         (["random", "uct:playouts=1", "--size", "99"], "board size 99 is out of range"),
         (["random", "uct:playouts=1", "--openings", "nowhere"], "unknown openings 'nowhere'"),
         (["random", "uct:playouts=1", "--openings", "random:stones=3"], "expected --games to say how many"),

@@ -282,6 +282,12 @@ def test_lines_good_and_bad(line: str, answer: str | None) -> None:
         assert found == answer
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_out_of_range_is_refused(seed: int) -> None:
+    with pytest.raises(BadInput, match=f"seed {seed} is out of range: expected 0 to 18446744073709551615"):
+        Session("random", 5, seed)
+
+
 def test_an_external_engine_is_not_served() -> None:
     with pytest.raises(BadInput, match="speaks GTP itself"):
         Session("gtp:cat")

@@ -1,11 +1,14 @@
 """The long matches are kept where they should be, and go on where they were."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from benchmarks import balanced, ladder
+from benchmarks.machine import processor_name
 from hexdata.arena import Match
+from hexdata.engine import ENGINE_VERSION
 
 
 def test_results_of_a_whole_match_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -13,10 +16,19 @@ def test_results_of_a_whole_match_are_kept(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(ladder, "RESULTS", tmp_path / "results")
     match = Match(3, ("uct:playouts=5", "random"), "all")
     table = ladder.play("small", match, workers=1)
-    assert (tmp_path / "results" / "ladder-small.txt").read_text() == table + "\n"
-    assert (tmp_path / "results" / "ladder-small.json").read_bytes() == (
-        tmp_path / "games" / "small" / "results.json"
-    ).read_bytes()
+    processor = processor_name()
+    assert (tmp_path / "results" / "ladder-small.txt").read_text() == f"{table}\n\nprocessor {processor}\n"
+    figures = json.loads((tmp_path / "games" / "small" / "results.json").read_text())
+    kept = json.loads((tmp_path / "results" / "ladder-small.json").read_text())
+    assert kept == {**figures, "processor": processor}
+    assert kept["engine_version"] == ENGINE_VERSION
+
+
+def test_a_match_that_cannot_be_played_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        ladder.play("small", Match(5, ("uct:playouts=5", "random"), "balanced"))
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.startswith("no balanced openings are known for 5x5")
 
 
 def test_a_pilot_counts_the_wins_of_black(tmp_path: Path) -> None:
