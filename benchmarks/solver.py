@@ -1,6 +1,8 @@
 """How fast the solver proves positions, in CPU seconds of one thread, beside Benzene: `python -m benchmarks.solver`.
 
-Every position starts from an empty table. Benzene's figures are of design.md section 8: an idle 2 vCPU AMD EPYC.
+Every position starts from an empty table. Benzene's figures are of design.md section 8: an idle 2 vCPU AMD EPYC. Where
+OpenSpiel is installed (`pip install 'hexdata[benchmark]'`), how much faster it runs here than it did there is this
+machine's pace, and a last line says which targets hold at the pace of the other.
 """
 
 import argparse
@@ -9,8 +11,10 @@ import random
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
+from benchmarks.engine import OPENSPIEL, openspiel_rate
 from benchmarks.machine import processor_name, short_name
 from hexdata import engine
 from hexdata.board import Position, bits, cells, parse_cell
@@ -125,6 +129,24 @@ def lines(figures: Figures) -> Iterator[str]:
         yield f"{'':<24}{figures.unknown} not proved"
 
 
+def pace() -> float | None:
+    """How many times as fast OpenSpiel's search is here as on the machine of design.md section 8; None without it."""
+    if not find_spec("pyspiel"):
+        return None
+    goal = OPENSPIEL[0]
+    assert goal.rival
+    return openspiel_rate(goal.size, 10_000, 2.0) / goal.rival
+
+
+def at_pace(done: list[Figures], times: float) -> str:
+    """Which targets hold where everything takes so many times as long."""
+    told = ", ".join(
+        f"{f.work.name} {f.value * times:.2f} {f.work.unit}{'' if f.value * times <= f.work.target else ' (missed)'}"
+        for f in done
+    )
+    return f"OpenSpiel runs {times:.2f} times as fast here as on the machine of the targets; at its pace: {told}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="leave out what takes over half a minute")
@@ -142,9 +164,13 @@ def main() -> None:
         done.append(measure(work))
         if not args.json:
             print("\n".join(lines(done[-1])), flush=True)
+    times = pace()
+    if times and not args.json:
+        print(at_pace(done, times))
     processor = processor_name()
     result = {
         "processor": processor,
+        "pace": round(times, 2) if times else None,
         "engine_version": engine.ENGINE_VERSION,
         "threads": 1,
         "works": [figures.row() for figures in done],
