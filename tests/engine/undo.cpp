@@ -16,7 +16,7 @@ namespace {
 using namespace hexdata::proof;
 
 constexpr int kSteps = 8;          // stones played or taken back in a sequence
-constexpr int kEmpty = 18;         // the most cells without a stone
+constexpr int kEmpty = 16;         // the most cells without a stone; with 18 one sequence in thousands takes minutes
 constexpr int kPlayedCells = 12;   // the largest carrier that is played out
 
 template <int W>
