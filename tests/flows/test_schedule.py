@@ -95,15 +95,28 @@ class Served:
             process.terminate()
             process.wait(60)
 
-    def runs(self, *states: str) -> list[dict[str, Any]]:
-        query = {"flows": {"name": {"any_": ["extend"]}}, "sort": "EXPECTED_START_TIME_ASC", "limit": 200}
+    def post(self, path: str, query: dict[str, Any]) -> Any:
         request = urllib.request.Request(
-            f"{self.url}/flow_runs/filter", json.dumps(query).encode(), {"Content-Type": "application/json"}
+            f"{self.url}/{path}", json.dumps(query).encode(), {"Content-Type": "application/json"}
         )
         with urllib.request.urlopen(request, timeout=30) as answer:
-            found = json.load(answer)
+            return json.load(answer)
+
+    def ask_for_one_more(self) -> str:
+        """A run by hand, whatever the cron says; its id."""
+        (deployment,) = self.post("deployments/filter", {"deployments": {"name": {"any_": ["nightly"]}}})
+        made = self.post(f"deployments/{deployment['id']}/create_flow_run", {"state": {"type": "SCHEDULED"}})
+        return str(made["id"])
+
+    def runs(self, *states: str) -> list[dict[str, Any]]:
+        query = {"flows": {"name": {"any_": ["extend"]}}, "sort": "EXPECTED_START_TIME_ASC", "limit": 200}
+        found = self.post("flow_runs/filter", query)
         self.most_at_once = max(self.most_at_once, sum(run["state"]["name"] == "Running" for run in found))
         return [run for run in found if run["state"]["name"] in states]
+
+    def nights(self) -> int:
+        """Runs that the cron started, not a hand, and that ended well."""
+        return sum(run["auto_scheduled"] for run in self.runs("Completed"))
 
     def messages(self, state: str) -> list[str]:
         return [str(run["state"]["message"]) for run in self.runs(state)]
@@ -165,8 +178,11 @@ def test_nights(tmp_path: Path, server: str, news: tuple[str, list[str]]) -> Non
     games = served.tree / "data" / "games" / "hex5"
 
     with served.serving():
+        served.wait("a run at work", lambda: len(served.runs("Running")) > 0)
+        # a run may take less than the minute of the cron
+        by_hand = served.ask_for_one_more()
         served.wait("a run waits for its turn", lambda: len(served.runs("AwaitingConcurrencySlot")) > 0)
-        served.wait("the first night", lambda: len(served.runs("Completed")) >= 1)
+        served.wait("the first night", lambda: served.nights() >= 1)
     first_log = log.read_text()
     for stage in ("games", "suite", "examples", "dataset", "train", "evaluate", "report", "release"):
         assert f"Running stage '{stage}@hex5'" in first_log
@@ -185,7 +201,7 @@ def test_nights(tmp_path: Path, server: str, news: tuple[str, list[str]]) -> Non
     with served.serving():
         served.wait("word of the dead", lambda: "its process was killed" in served.messages("Crashed"))
         served.wait("its news", lambda: any("its process was killed" in text for text in heard))
-        served.wait("the second night", lambda: len(served.runs("Completed")) >= 2)
+        served.wait("the second night", lambda: served.nights() >= 2)
     second_log = log.read_text().removeprefix(first_log)
     assert "Stage 'suite@hex5' didn't change, skipping" in second_log
     for stage in ("examples", "dataset", "train", "evaluate", "report", "release"):
@@ -217,5 +233,5 @@ def test_nights(tmp_path: Path, server: str, news: tuple[str, list[str]]) -> Non
     assert len(served.commits()) == known
     assert git(served.tree, "status", "--porcelain") == ""
     done = served.runs("Completed", "Failed", "Crashed", "Cancelled", "Cancelling")
-    assert all(run["auto_scheduled"] for run in done), "by cron, not by hand"
+    assert all(run["auto_scheduled"] for run in done if run["id"] != by_hand), "by cron, not by hand"
     assert served.most_at_once == 1
