@@ -320,9 +320,14 @@ class Open(asyncssh.SSHServer):
     def begin_auth(self, user):
         return False
 
+async def pass_on(reader, writer):
+    while data := await reader.read(4096):
+        writer.write(data.decode())
+
 async def run(process):
     child = await asyncio.create_subprocess_shell(process.command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
-    await process.redirect(stdout=child.stdout, stderr=child.stderr)
+    # all of it before the exit, which closes the channel
+    await asyncio.gather(pass_on(child.stdout, process.stdout), pass_on(child.stderr, process.stderr))
     process.exit(await child.wait())
 
 async def serve():
