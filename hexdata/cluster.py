@@ -11,6 +11,7 @@ version would make other bytes: it is refused by name and its work goes to the o
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import math
@@ -91,9 +92,18 @@ def connect(where: str | None = None, workers: Workers | None = None) -> Iterato
 
 def _reach(address: str) -> Client:
     from distributed import Client
+    from distributed.comm.core import connect
+    from distributed.security import Security
+
+    async def try_it() -> None:
+        # for as long as Dask's own setting distributed.comm.timeouts.connect says
+        comm = await connect(address, **Security().get_connection_args("client"))
+        await comm.close()
 
     try:
-        # tries for as long as Dask's own setting distributed.comm.timeouts.connect says
+        # first without a client: one that fails in its constructor keeps its thread, cannot be closed, and if it is
+        # collected while the next one starts, both wait for one lock
+        asyncio.run(try_it())
         return Client(address, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         tls = " with Dask's TLS configured here and there" if address.startswith("tls") else ""

@@ -3,16 +3,17 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import asyncssh
+import dask
 import pytest
 from distributed import Client, LocalCluster
 
@@ -79,8 +80,14 @@ def test_an_open_address_is_warned_about_in_one_line(capsys: pytest.CaptureFixtu
     ],
 )
 def test_a_cluster_that_cannot_be_had_is_named(where: str, workers: Workers | None, sentence: str) -> None:
-    with pytest.raises(BadCluster, match=sentence), connect(where, workers):
+    def loops() -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "IO loop"]
+
+    before = loops()
+    in_a_second = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    with in_a_second, pytest.raises(BadCluster, match=sentence), connect(where, workers):
         pass
+    assert loops() == before, "a client was left half open"
 
 
 OTHER_VERSION = """
@@ -178,7 +185,7 @@ def test_workers_that_join_late_are_all_used(empty_cluster: LocalCluster, tmp_pa
         assert items.result() == sorted(number.name.encode() for number in numbers)
 
 
-MEETING = Barrier(3)
+MEETING = threading.Barrier(3)
 
 
 def _meet(number: Numbered) -> bytes:
