@@ -22,6 +22,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -56,8 +57,8 @@ class BadCluster(BadInput):
     """The cluster cannot be reached or cannot be used; the message names it and what to do."""
 
 
-class WrongVersion(Exception):
-    """Raised on a worker that would make other bytes than the client: its address, and what it has."""
+class Refused(Exception):
+    """The worker was not one to use and is gone; ask again."""
 
 
 def parse_workers(text: str) -> Workers:
@@ -228,15 +229,6 @@ def versions() -> dict[str, int]:
     return {"engine": ENGINE_VERSION, "schema": SCHEMA_VERSION}
 
 
-def checked(make: Callable[[S], T], item: S, expected: dict[str, int]) -> T:
-    """Runs on a worker: workers that joined late have not been looked at before."""
-    if (found := versions()) != expected:
-        from distributed import get_worker
-
-        raise WrongVersion(get_worker().address, found)
-    return make(item)
-
-
 UNFIT = "not a worker for this"
 
 
@@ -268,6 +260,21 @@ def request(make: Callable[[S], T], item: S) -> Callable[[], T]:
         return result
 
     return run
+
+
+def outcome(client: Client, future: Any) -> Any:
+    """What the worker returned or raised; Refused if it was none to use; Unfinished if the scheduler is lost."""
+    from distributed.comm.core import CommClosedError
+
+    try:
+        return future.result()
+    except (CancelledError, CommClosedError):
+        raise lost(client) from None
+    except ImportError as error:
+        if error.args[:1] != (UNFIT,):
+            raise
+        refuse(client, *error.args[1:])
+        raise Refused from None
 
 
 def refuse_others(client: Client) -> None:
@@ -379,16 +386,15 @@ def each(client: Client | None, work: Callable[[S], T], items: Iterable[S]) -> I
     running: Requests[S] = Requests(client, least=2)
 
     def submit(item: S) -> None:
-        running.add(client.submit(checked, work, item, versions(), pure=False), item)
+        running.add(client.submit(request(work, item), pure=False), item)
 
     def finish() -> Iterator[T]:
         if (answer := running.answer()) is None:
             return
         future, item = answer
         try:
-            result = future.result()
-        except WrongVersion as error:
-            refuse(client, *error.args)
+            result = outcome(client, future)
+        except Refused:
             submit(item)
         else:
             yield result

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from hexdata.cluster import UNFIT, Requests, lost, refuse, refuse_others, request
+from hexdata.cluster import Refused, Requests, outcome, refuse_others, request
 from hexdata.errors import BadInput, Unfinished
 from hexdata.records import SCHEMA_VERSION, BadFile, metadata_of, read_table, rows_hash, table_bytes, write_whole
 
@@ -159,10 +158,6 @@ def make_on(client: Client, make: Callable[[S], bytes | Made], shard: S, folder:
         return made
 
 
-class Refused(Exception):
-    """The worker was not one to use and is gone; ask again."""
-
-
 def _submit(client: Client, make: Callable[[S], bytes | Made], shard: S) -> Any:
     # Dask's page groups tasks by the function's name; the number makes a shard that is asked for again another task
     key = f"{getattr(make, '__name__', 'make')}-{shard.name}-{next(_numbers)}"
@@ -173,17 +168,7 @@ _numbers = count()
 
 
 def _result(client: Client, future: Any) -> Made:
-    from distributed.comm.core import CommClosedError
-
-    try:
-        made = future.result()
-    except (CancelledError, CommClosedError):
-        raise lost(client) from None
-    except ImportError as error:
-        if error.args[:1] != (UNFIT,):
-            raise
-        refuse(client, *error.args[1:])
-        raise Refused from None
+    made = outcome(client, future)
     return made if isinstance(made, Made) else Made(made)
 
 

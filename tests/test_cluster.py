@@ -204,6 +204,25 @@ def wait_for(holds: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
+def test_a_worker_without_hexdata_that_joins_late_is_sent_away(capsys: pytest.CaptureFixture[str]) -> None:
+    """It cannot even load what an item is made with; the items wait for better workers."""
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+        ThreadPoolExecutor() as threads,
+    ):
+        results = threads.submit(lambda: sorted(each(client, parse_workers, ["1", "2", "3"])))
+        wait_for(lambda: client.run_on_scheduler(_tasks) > 0)
+        program = [sys.executable, "-c", WITHOUT_HEXDATA, cluster.scheduler_address]
+        with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as other:
+            assert other.stdout
+            name = other.stdout.readline().strip()
+            other.wait(timeout=60)
+        cluster.scale(1)
+        assert results.result() == [1, 2, 3]
+    assert capsys.readouterr().err.startswith(f"hexdata: refused worker {name}: it has no hexdata that answers (")
+
+
 # ----------------------------------------------------------------------------------------------------------- hex6
 
 
