@@ -140,3 +140,27 @@ def worker(folder: Path, address: str, count: int = 1) -> Iterator["subprocess.P
         yield process
     finally:
         kill_group(process)
+
+
+# Plays the last empty cell; games that begin on b1 make it do what the file `mishap` says.
+MISHAP_ENGINE = """
+import os, pathlib, signal, sys
+mishap = pathlib.Path(__file__).with_name("mishap")
+stones, size = [], 0
+for line in sys.stdin:
+    command, *words = line.split()
+    answer = ""
+    if command == "boardsize":
+        size = int(words[0])
+    elif command == "clear_board":
+        stones = []
+    elif command == "play":
+        stones.append(words[1])
+    elif command == "genmove":
+        if stones[:1] == ["b1"] and mishap.exists():
+            exec(mishap.read_text())
+        names = [chr(97 + column) + str(row + 1) for row in range(size) for column in range(size)]
+        answer = [name for name in names if name not in stones][-1]
+        stones.append(answer)
+    print("=", answer, "\\n", flush=True)
+"""

@@ -14,6 +14,7 @@ import pytest
 
 from hexdata.records import folder_hash
 from tests.clusters import (
+    MISHAP_ENGINE,
     finished,
     free_port,
     games,
@@ -126,30 +127,6 @@ def test_a_killed_scheduler(tmp_path: Path) -> None:
         assert generate_again(folder, "--cluster", address) == undisturbed(folder, tmp_path / "undisturbed")
 
 
-# Plays the last empty cell; games that begin on b1 make it do what the file `mishap` says.
-ENGINE = """
-import os, pathlib, signal, sys
-mishap = pathlib.Path(__file__).with_name("mishap")
-stones, size = [], 0
-for line in sys.stdin:
-    command, *words = line.split()
-    answer = ""
-    if command == "boardsize":
-        size = int(words[0])
-    elif command == "clear_board":
-        stones = []
-    elif command == "play":
-        stones.append(words[1])
-    elif command == "genmove":
-        if stones[:1] == ["b1"] and mishap.exists():
-            exec(mishap.read_text())
-        names = [chr(97 + column) + str(row + 1) for row in range(size) for column in range(size)]
-        answer = [name for name in names if name not in stones][-1]
-        stones.append(answer)
-    print("=", answer, "\\n", flush=True)
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mishap", "why", "workers"),
@@ -163,7 +140,7 @@ for line in sys.stdin:
 def test_a_poisoned_shard_is_set_aside_and_named(tmp_path: Path, mishap: str, why: str, workers: str) -> None:
     """And it alone: not those that waited for the worker that it killed."""
     program = tmp_path / "engine.py"
-    program.write_text(ENGINE)
+    program.write_text(MISHAP_ENGINE)
     player = f"[\"uct:playouts=20-40\", \"gtp:'{sys.executable}' '{program}'\"]"
     folder = write_params(
         tmp_path / "here",

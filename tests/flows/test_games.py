@@ -13,6 +13,7 @@ import pytest
 from flows.games import check, games
 from flows.launch import launch
 from hexdata.records import folder_hash
+from tests.clusters import MISHAP_ENGINE
 from tests.flows.conftest import edit, run
 
 PARAMS = """\
@@ -131,41 +132,28 @@ def test_a_bad_parameter_is_one_sentence_and_touches_nothing(
 
 
 @pytest.mark.slow
-def test_a_shard_that_always_fails_is_set_aside_and_the_rest_completes(folder: Path, server: str) -> None:
-    """Games that begin on b1, both in the second shard, end the engine; later it plays and the flow goes on."""
-    program, broken = folder / "engine.py", folder / "broken"
-    program.write_text(
-        """
-import pathlib, sys
-stones, cells = [], []
-for line in sys.stdin:
-    command, *words = line.split()
-    answer = ""
-    if command == "boardsize":
-        rows = range(int(words[0]))
-        cells = [chr(97 + column) + str(row + 1) for row in rows for column in rows]
-    elif command == "clear_board":
-        stones = []
-    elif command == "play":
-        stones.append(words[1])
-    elif command == "genmove":
-        if stones[0] == "b1" and pathlib.Path("broken").exists():
-            sys.exit(1)
-        answer = [cell for cell in cells if cell not in stones][-1]
-        stones.append(answer)
-    print("=", answer, "\\n", flush=True)
-"""
-    )
-    broken.touch()
+@pytest.mark.parametrize(
+    ("mishap", "why"),
+    [
+        ("sys.exit(1)", "EngineFailed: the engine `"),
+        ("os.kill(os.getppid(), signal.SIGKILL)", "its worker process died each time"),
+    ],
+    ids=["fails", "kills its worker"],
+)
+def test_a_poisoned_shard_is_set_aside_and_named(folder: Path, server: str, mishap: str, why: str) -> None:
+    """Games that begin on b1 are both in the second shard; the rest completes, and later it is made too."""
+    program = folder / "engine.py"
+    program.write_text(MISHAP_ENGINE)
+    (folder / "mishap").write_text(mishap)
     edit(folder, '"uct:playouts=40-60"', f"[\"uct:playouts=40-60\", \"gtp:'{sys.executable}' '{program}'\"]")
     edit(folder, "per_shard: 30", "per_shard: 2")
     done = run(folder, "flows.games", "tiny", "--workers", "1", PREFECT_API_URL=server)
     assert done.returncode == 1, done.stderr
-    assert "hexdata: 1 shard was set aside after 3 attempts: games-00001.parquet (EngineFailed: " in done.stderr
+    assert f"hexdata: 1 shard was set aside after 3 attempts: games-00001.parquet ({why}" in done.stderr
     games = folder / "data" / "games" / "tiny"
     assert sorted(path.name for path in games.iterdir()) == [f"games-{number:05}.parquet" for number in (0, 2, 3)]
     assert not (folder / "metrics").exists()
-    broken.unlink()
+    (folder / "mishap").unlink()
     after = play(folder, server, "--workers", "1")
     for path in games.iterdir():
         path.unlink()
