@@ -234,7 +234,7 @@ def test_uct_beats_random_and_fewer_playouts() -> None:
     [
         ("mcts", r"unknown player 'mcts' \(expected: random, uct, mohex"),
         ("", r"unknown player '' \(expected: random, uct, mohex"),
-        ("uct", "player 'uct': parameter 'playouts' is missing"),
+        ("uct", "player 'uct': give either 'playouts' or 'seconds'"),
         ("uct:", "player 'uct:': '' is not of the form name=value"),
         ("uct:playouts", "player 'uct:playouts': 'playouts' is not of the form name=value"),
         ("uct:playouts=0", "parameter 'playouts' must be a number or a rising range .* not '0'"),

@@ -115,19 +115,8 @@ void MohexPlayer::Tree::clear() {
     fills.clear();
 }
 
-MohexPlayer::Budget MohexPlayer::take_budget(PlayerSpec& spec) {
-    const bool seconds = spec.has("seconds");
-    if (seconds == spec.has("playouts")) spec.refuse("give either 'playouts' or 'seconds'");
-    Budget budget{};
-    if (seconds)
-        budget.seconds = spec.take_number("seconds", 0.0, 0.001, 100'000.0);
-    else
-        budget.playouts = spec.take_range("playouts", 1, kMaxPlayouts);
-    return budget;
-}
-
 MohexPlayer::MohexPlayer(PlayerSpec& spec, std::shared_ptr<const Patterns> patterns)
-    : budget_(take_budget(spec)),
+    : budget_(spec.take_budget(kMaxPlayouts)),
       selection_(spec.take_switch("rave", true) ? Selection::rave : Selection::puct),
       bias_(static_cast<float>(spec.take_number("bias", kBias, kLeastBias, 1000.0))),
       expand_after_(spec.take_count("expand", kExpandAfter, 1, kMaxPlayouts)),

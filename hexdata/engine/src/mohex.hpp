@@ -62,13 +62,6 @@ private:
         std::uint32_t size() const { return static_cast<std::uint32_t>(nodes.size()); }
     };
 
-    // Playouts or seconds; the other is 0.
-    struct Budget {
-        PlayerSpec::Range playouts;
-        double seconds;
-    };
-    static Budget take_budget(PlayerSpec& spec);
-
     void prepare_root(const Board& board, Rng& rng);
     bool reuse_subtree(const Board& board, const StoneRows& stones);
     void iterate(Rng& rng);
@@ -89,7 +82,7 @@ private:
     bool is_unstable() const;
     void report(Thought& thought) const;
 
-    Budget budget_;
+    PlayerSpec::Budget budget_;
     Selection selection_;
     float bias_;
     std::uint32_t expand_after_;

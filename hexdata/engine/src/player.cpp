@@ -78,7 +78,7 @@ bool PlayerSpec::take(std::string_view key, std::string& value) {
 PlayerSpec::Range PlayerSpec::take_range(std::string_view key, std::uint32_t least, std::uint32_t most) {
     const std::string name(key);
     std::string value;
-    if (!take(key, value)) refuse("parameter '" + name + "' is missing");
+    take(key, value);
     const std::string_view view = value;
     const std::size_t dash = view.find('-');
     Range range{};
@@ -89,6 +89,13 @@ PlayerSpec::Range PlayerSpec::take_range(std::string_view key, std::uint32_t lea
                std::to_string(least) + " to " + std::to_string(most) + ", not '" + value + "'");
     settings_.push_back({name, value, false});
     return range;
+}
+
+PlayerSpec::Budget PlayerSpec::take_budget(std::uint32_t most_playouts) {
+    const bool timed = has("seconds");
+    if (timed == has("playouts")) refuse("give either 'playouts' or 'seconds'");
+    if (timed) return {{most_playouts, most_playouts}, take_number("seconds", 0.0, 0.001, 100'000.0)};
+    return {take_range("playouts", 1, most_playouts), 0.0};
 }
 
 std::uint32_t PlayerSpec::take_count(std::string_view key, std::uint32_t standard, std::uint32_t least,

@@ -64,10 +64,15 @@ public:
         std::uint32_t high;
     };
 
+    struct Budget {
+        Range playouts;  // the most there can be if time is the limit
+        double seconds;  // 0 if playouts are counted
+    };
+
     const std::string& name() const { return name_; }
-    // `400` or `200-400`, in least..most.
-    Range take_range(std::string_view key, std::uint32_t least, std::uint32_t most);
     std::uint32_t take_count(std::string_view key, std::uint32_t standard, std::uint32_t least, std::uint32_t most);
+    // `playouts`, a number or a range like 200-400, or `seconds`; one of them must be there.
+    Budget take_budget(std::uint32_t most_playouts);
     double take_number(std::string_view key, double standard, double least, double most);
     // `on` or `off`.
     bool take_switch(std::string_view key, bool standard);
@@ -81,6 +86,7 @@ public:
 private:
     void know(std::string_view key);
     bool take(std::string_view key, std::string& value);
+    Range take_range(std::string_view key, std::uint32_t least, std::uint32_t most);
 
     std::string text_;
     std::string name_;

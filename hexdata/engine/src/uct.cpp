@@ -37,9 +37,7 @@ float log_term(double exploration, std::uint32_t visits) {
 }  // namespace
 
 UctPlayer::UctPlayer(PlayerSpec& spec)
-    : seconds_(spec.has("seconds") ? spec.take_number("seconds", 0.0, 0.001, 100'000.0) : 0.0),
-      playouts_(seconds_ > 0.0 ? PlayerSpec::Range{kMaxPlayouts, kMaxPlayouts}
-                               : spec.take_range("playouts", 1, kMaxPlayouts)),
+    : budget_(spec.take_budget(kMaxPlayouts)),
       exploration_(spec.take_number("exploration", kExploration, 0.0, 100.0)) {
     for (std::uint32_t visits = 0; visits < kLogTable; ++visits) log_term_.push_back(log_term(exploration_, visits));
 }
@@ -123,9 +121,10 @@ void UctPlayer::think(const Board& board, Rng& rng, const Poll& poll, Thought& t
     const int root_mover = index_of(board.to_move());
     const Point root_last =
         board.moves().empty() ? PlayoutBoard::kNoPoint : PlayoutBoard::point(size, board.moves().back());
-    const std::uint32_t budget = playouts_.low + rng.below(playouts_.high - playouts_.low + 1);
+    const std::uint32_t budget = budget_.playouts.low + rng.below(budget_.playouts.high - budget_.playouts.low + 1);
 
-    const double began = seconds_ > 0.0 ? thread_cpu_seconds() : 0.0;
+    const bool timed = budget_.seconds > 0.0;
+    const double began = timed ? thread_cpu_seconds() : 0.0;
 
     tree_.clear();
     std::uint16_t root_groups = 0;
@@ -135,8 +134,7 @@ void UctPlayer::think(const Board& board, Rng& rng, const Poll& poll, Thought& t
     std::uint32_t playout = 0;
     for (; playout < budget; ++playout) {
         if (playout % kPollInterval == 0) poll();
-        if (seconds_ > 0.0 && playout % kClockInterval == 0 && playout > 0 &&
-            thread_cpu_seconds() - began >= seconds_)
+        if (timed && playout % kClockInterval == 0 && playout > 0 && thread_cpu_seconds() - began >= budget_.seconds)
             break;
         PlayoutBoard state = root;
         int mover = root_mover;

@@ -42,8 +42,7 @@ private:
     std::uint32_t select(std::uint32_t first, std::uint16_t groups, std::uint32_t parent_visits) const;
     void record(std::uint32_t child, bool won);
 
-    double seconds_;  // 0 if playouts are counted
-    PlayerSpec::Range playouts_;
+    PlayerSpec::Budget budget_;
     double exploration_;
     std::vector<float> log_term_;  // exploration * sqrt(ln visits), for visits below its size
     Tree tree_;
