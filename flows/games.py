@@ -8,6 +8,7 @@ from flows.launch import DATA, LOGS, METRICS, launch
 from flows.sharded import RUNNER, complete
 from hexdata import generate
 from hexdata.import_games import check_imported
+from hexdata.locks import only_writer
 from hexdata.params import Campaign, ImportedGames, read_campaign
 from hexdata.progress import Meter
 from hexdata.records import remove_others, write_json
@@ -33,14 +34,15 @@ def games(campaign: str, cluster: str | None = None, workers: str | int | None =
         return
     shards = generate.shards(campaign, params.size, params.games)
     log = LOGS / f"games-{campaign}.log"
-    with Meter(f"games {campaign}", len(shards) * params.games.per_shard, "games", log) as meter:
+    with only_writer(folder):
+        with Meter(f"games {campaign}", len(shards) * params.games.per_shard, "games", log) as meter:
 
-        def done(shard: generate.Shard, made: Made | None) -> None:
-            generate.advance(meter, shard, made, folder)
+            def done(shard: generate.Shard, made: Made | None) -> None:
+                generate.advance(meter, shard, made, folder)
 
-        complete(folder, shards, generate.play_shard, done, cluster, workers)
-    remove_others(folder, [shard.name for shard in shards])
-    write_json(METRICS / campaign / "games.json", generate.folder_metrics(folder, shards))
+            complete(folder, shards, generate.play_shard, done, cluster, workers)
+        remove_others(folder, [shard.name for shard in shards])
+        write_json(METRICS / campaign / "games.json", generate.folder_metrics(folder, shards))
 
 
 if __name__ == "__main__":

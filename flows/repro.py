@@ -16,13 +16,13 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.client import HTTPException
-from typing import Any
 
 import flows  # noqa: F401  (Prefect's settings, inherited by everything that starts here)
 from flows.launch import DATA, INTERRUPTED, LOGS, METRICS, check_prefect_api
 from hexdata.errors import BadInput
+from hexdata.extend import stop
 from hexdata.params import read_params
 
 SERVER_SECONDS = 180
@@ -43,14 +43,14 @@ def main(arguments: list[str]) -> int:
     else:
         try:
             with prefect_server():
-                code = subprocess.run([sys.executable, "-m", "dvc", "repro", *arguments]).returncode
+                code = run_dvc("repro", *arguments)
         except KeyboardInterrupt:
             print("hexdata: stopped; what is finished stays: run the same command again to go on", file=sys.stderr)
             return INTERRUPTED
         if code:
             return code
         print(f"\nBuilt in {time.monotonic() - started:.0f} s.")
-    for campaign in active:
+    for campaign in () if arguments else active:
         print(where(campaign))
     return 0
 
@@ -60,49 +60,66 @@ def is_up_to_date() -> bool:
     return subprocess.run([sys.executable, "-m", "dvc", "status", "--quiet", "dvc.yaml"]).returncode == 0
 
 
+def run_dvc(*arguments: str) -> int:
+    """In a session of its own, which ends with this process: no stage stays behind and works on beside the next run."""
+    child = subprocess.Popen([sys.executable, "-m", "dvc", *arguments], start_new_session=True)
+    try:
+        return child.wait()
+    except BaseException as error:
+        stop(child, signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM)
+        raise
+
+
 @contextmanager
 def prefect_server() -> Iterator[None]:
     """One server for the whole run, on a free loopback port, stopped on the way out, whatever the way."""
-    if os.environ.get("PREFECT_API_URL"):
-        yield
-        return
+    with ended_on_signals():
+        if os.environ.get("PREFECT_API_URL"):
+            yield
+            return
+        with own_server() as url:
+            os.environ["PREFECT_API_URL"] = url
+            try:
+                yield
+            finally:
+                del os.environ["PREFECT_API_URL"]
+
+
+@contextmanager
+def own_server() -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     LOGS.mkdir(exist_ok=True)
     with open(LOGS / "prefect-server.log", "wb") as log:
         command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-        # a session of its own: Ctrl-C reaches DVC first, and the server goes after it
+        # a session of its own: Ctrl-C ends DVC first, and the server goes after it
         server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
     url = f"http://127.0.0.1:{port}/api"
-    before = end_on_signals()
     try:
         print(f"Prefect server: http://127.0.0.1:{port} while this runs", flush=True)
         wait_for(url, server)
-        os.environ["PREFECT_API_URL"] = url
-        yield
+        yield url
     finally:
-        os.environ.pop("PREFECT_API_URL", None)
-        # one that never came up has ended already
-        with suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGTERM)
-        try:
-            server.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            os.killpg(server.pid, signal.SIGKILL)
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        stop(server)
 
 
-def end_on_signals() -> dict[signal.Signals, Any]:
-    """Have SIGTERM and a closed terminal end this process by way of `finally`; returns what they did before."""
+@contextmanager
+def ended_on_signals() -> Iterator[None]:
+    """SIGTERM and a closed terminal end this process by way of `finally`."""
     if threading.current_thread() is not threading.main_thread():
-        return {}
+        yield
+        return
 
-    def end(number: int, frame: object) -> None:
+    def leave(number: int, frame: object) -> None:
         sys.exit(128 + number)
 
-    return {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def wait_for(url: str, server: subprocess.Popen[bytes]) -> None:

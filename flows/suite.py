@@ -9,6 +9,7 @@ from prefect import flow
 from flows.launch import DATA, METRICS, launch
 from flows.sharded import RUNNER, complete
 from hexdata import suites
+from hexdata.locks import only_writer
 from hexdata.params import read_campaign
 from hexdata.progress import Meter
 from hexdata.records import remove_others, write_json
@@ -21,16 +22,17 @@ def suite(campaign: str, cluster: str | None = None, workers: str | int | None =
     params = read_campaign(campaign)
     pieces = suites.pieces(params.size, params.suite)
     work = DATA / ".work" / "suites" / campaign
-    with Meter(f"suite {campaign}", sum(len(piece.items) for piece in pieces), "positions") as meter:
+    with only_writer(work):
+        with Meter(f"suite {campaign}", sum(len(piece.items) for piece in pieces), "positions") as meter:
 
-        def done(piece: suites.Piece, made: Made | None) -> None:
-            meter.advance(len(piece.items), fresh=made is not None)
+            def done(piece: suites.Piece, made: Made | None) -> None:
+                meter.advance(len(piece.items), fresh=made is not None)
 
-        complete(work, pieces, suites.make_piece, done, cluster, workers)
-    remove_others(work, [piece.name for piece in pieces])
-    figures = suites.assemble(work, DATA / "suites" / campaign)
-    write_json(METRICS / campaign / "suite.json", figures)
-    shutil.rmtree(work)
+            complete(work, pieces, suites.make_piece, done, cluster, workers)
+        remove_others(work, [piece.name for piece in pieces])
+        figures = suites.assemble(work, pieces, DATA / "suites" / campaign)
+        write_json(METRICS / campaign / "suite.json", figures)
+        shutil.rmtree(work)
 
 
 if __name__ == "__main__":

@@ -514,6 +514,7 @@ def generate(
     from hexdata.cluster import parse_workers
     from hexdata.generate import check_games
     from hexdata.generate import generate as play
+    from hexdata.locks import only_writer
     from hexdata.params import BadParams, ImportedGames, read_campaign
 
     params = read_campaign(campaign)
@@ -526,7 +527,8 @@ def generate(
         return _print_cost(campaign, params.size, params.games, most or os.cpu_count() or 1, as_json)
     folder, log = Path("data") / "games" / campaign, Path("logs") / f"games-{campaign}.log"
     try:
-        figures = play(campaign, params.size, params.games, folder, cluster, crew, log)
+        with only_writer(folder):
+            figures = play(campaign, params.size, params.games, folder, cluster, crew, log)
     except KeyboardInterrupt:
         print("hexdata: stopped; finished shards stay: run the same command again to go on", file=sys.stderr)
         return INTERRUPTED

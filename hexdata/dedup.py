@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from hexdata import engine
 from hexdata.board import packed_width
 from hexdata.cluster import Workers, connect, each
+from hexdata.locks import only_writer
 from hexdata.occurrences import Records, record_type
 from hexdata.records import CELLS, COUNTS, TALLIES, examples_schema
 
@@ -136,14 +137,18 @@ def _lists(offsets: NDArray[np.int32], values: NDArray[np.generic], kind: pa.Dat
 
 @contextmanager
 def spill_folder(out: Path) -> Iterator[Path]:
-    """A folder beside `out` for what does not fit into memory, gone afterwards. What a killed run left goes first."""
+    """A folder beside `out` for what does not fit into memory, gone afterwards. What a killed run left goes first.
+
+    Nobody else may write `out` meanwhile: they would share the folder.
+    """
     folder = out.parent / f".{out.name}.spill"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
+    with only_writer(out):
         shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -164,6 +169,8 @@ def deal_all(
     folder: Path,
 ) -> list[Note]:
     """Have every payload read and dealt by some worker, and write the partitions to the folder, a file each."""
+    for p in range(2**bits):
+        _partition(folder, p).touch()
     notes = []
     waiting: list[list[bytes]] = [[] for _ in range(2**bits)]
     size = 0
@@ -194,8 +201,8 @@ def fold_all(
     def tasks() -> Iterator[tuple[int, bytes, Context]]:
         for p in range(2**bits):
             path = _partition(folder, p)
-            yield p, path.read_bytes() if path.is_file() else b"", context(p)
-            path.unlink(missing_ok=True)
+            yield p, path.read_bytes(), context(p)
+            path.unlink()
 
     yield from each(client, partial(_finish, finish, size), tasks())
 

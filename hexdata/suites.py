@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hexdata import engine
 from hexdata.board import Cell, Position, bits, cell_name, cells, unpack
 from hexdata.label import keys_of, label, openings_table, suite_table
 from hexdata.params import BadParams, SuiteParams
-from hexdata.records import SCHEMA_VERSION, json_bytes, params_hash, read_folder, table_bytes, write_folder
+from hexdata.records import SCHEMA_VERSION, json_bytes, params_hash, read_table, table_bytes, write_folder
 
 RANDOM_SOURCE = "random"
 DRAWS_PER_POSITION = 200
@@ -101,10 +102,13 @@ def make_piece(piece: Piece) -> bytes:
     return table_bytes(table, piece.kind, {"key": piece.key()})
 
 
-def assemble(work: Path, out: Path) -> dict[str, object]:
-    """All finished pieces into the suite's files, and its figures."""
-    suite = read_folder(work, "suite", "suite-*.parquet").sort_by("key")
-    openings = read_folder(work, "openings", "openings-*.parquet").sort_by("cell")
+def assemble(work: Path, pieces: Sequence[Piece], out: Path) -> dict[str, object]:
+    """All pieces, finished in the work folder, into the suite's files, and its figures."""
+
+    def whole(kind: str) -> pa.Table:
+        return pa.concat_tables(read_table(work / piece.name, kind) for piece in pieces if piece.kind == kind)
+
+    suite, openings = whole("suite").sort_by("key"), whole("openings").sort_by("cell")
     lineage = {"engine_version": engine.ENGINE_VERSION}
     write_folder(
         out,

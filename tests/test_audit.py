@@ -33,7 +33,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     for piece in pieces:
         write_whole(work / piece.name, suites.make_piece(piece))
-    suites.assemble(work, out)
+    suites.assemble(work, pieces, out)
     return out
 
 

@@ -13,7 +13,9 @@ import pytest
 from hexdata import dedup, engine, generate
 from hexdata.board import SYMMETRIES, Position, cell_map, cells, pack
 from hexdata.engine import KEY_SEED
+from hexdata.errors import Unfinished
 from hexdata.examples import Result, build, entropies, positions_at, prove, reduce
+from hexdata.locks import only_writer
 from hexdata.occurrences import read_piece
 from hexdata.params import ExamplesParams, GamesParams
 from hexdata.records import read_folder, rows_hash, table_bytes, write_whole
@@ -267,3 +269,9 @@ def test_positions_up_to_the_half_turn_are_counted() -> None:
 
 def turn(chosen: tuple[int, ...], size: int) -> tuple[int, ...]:
     return tuple(sorted(size * size - 1 - cell for cell in chosen))
+
+
+def test_nobody_else_writes_the_examples_meanwhile(games_folder: Path, tmp_path: Path) -> None:
+    with only_writer(tmp_path / "out"), pytest.raises(Unfinished, match="out: another run is writing it: wait for"):
+        build(games_folder, tmp_path / "out")
+    assert build(games_folder, tmp_path / "out").unique

@@ -1,5 +1,6 @@
 """Suites: distinct undecided positions whose labels are true, in pieces that any worker may make."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hexdata import suites
 from hexdata.board import Position, cells, unpack
 from hexdata.label import label
 from hexdata.params import BadParams, SuiteParams
-from hexdata.records import read_table, write_whole
+from hexdata.records import BadFile, read_table, write_whole
 from tests.engine import brute
 
 PARAMS = SuiteParams(
@@ -21,9 +22,13 @@ PARAMS = SuiteParams(
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("suite")
-    for piece in suites.pieces(4, PARAMS.model_copy(update={"min_stones": 3, "max_stones": 9})):
+    pieces = suites.pieces(4, PARAMS.model_copy(update={"min_stones": 3, "max_stones": 9}))
+    for piece in pieces:
         write_whole(folder / "work" / piece.name, suites.make_piece(piece))
-    suites.assemble(folder / "work", folder / "out")
+    suites.assemble(folder / "work", pieces, folder / "out")
+    with pytest.raises(BadFile, match=r"suite-00003\.parquet"):
+        suites.assemble(folder / "work", [*pieces, replace(pieces[0], number=3)], folder / "less")
+    assert not (folder / "less").exists()
     return folder / "out"
 
 

@@ -47,6 +47,38 @@ def test_a_signal_leaves_no_server(tmp_path: Path, number: signal.Signals) -> No
     assert alive == []
 
 
+STAGES = """
+import subprocess, sys
+from flows.repro import prefect_server, run_dvc
+subprocess.run([sys.executable, "-m", "dvc", "init", "--quiet", "--no-scm"], check=True)
+with prefect_server():
+    run_dvc("repro")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_no_stage(tmp_path: Path, number: signal.Signals) -> None:
+    sleeps = "import time; print('up', flush=True); time.sleep(1000)"
+    (tmp_path / "dvc.yaml").write_text(f'stages: {{one: {{cmd: "{sys.executable} -c \\"{sleeps}\\""}}}}\n')
+    process = subprocess.Popen(
+        [sys.executable, "-c", STAGES],
+        cwd=tmp_path,
+        env={**os.environ, "PREFECT_API_URL": "http://of.another/api"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout
+    assert "up\n" in iter(process.stdout.readline, "")
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert len(children) >= 2
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == (-number if number == signal.SIGINT else 128 + number)
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert alive == []
+
+
 def test_what_the_system_refuses_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     def full() -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "logs/games.log")

@@ -1,0 +1,30 @@
+"""One writer at a time for what is built from many parts: a run that outlived the command that began it, say."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hexdata.errors import Unfinished
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Hold the folder; Unfinished if another process does. The kernel lets go with the process, however it ended."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Unfinished(f"{folder}: another run is writing it: wait for its end, then run this again") from None
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # unless nothing was written
+                folder.rmdir()
+    finally:
+        os.close(lock)
