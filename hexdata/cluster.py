@@ -221,12 +221,14 @@ def is_loopback(address: str) -> bool:
     return all(ipaddress.ip_address(ip.partition("%")[0]).is_loopback for ip in found)
 
 
-def versions() -> dict[str, int]:
-    """What must be the same here and on every worker."""
+def versions() -> dict[str, object]:
+    """What must be the same here and on every worker, which writes Parquet too: pyarrow puts its version there."""
+    import pyarrow
+
     from hexdata.engine import ENGINE_VERSION
     from hexdata.records import SCHEMA_VERSION
 
-    return {"engine": ENGINE_VERSION, "schema": SCHEMA_VERSION}
+    return {"engine": ENGINE_VERSION, "schema": SCHEMA_VERSION, "pyarrow": pyarrow.__version__}
 
 
 UNFIT = "not a worker for this"
@@ -308,7 +310,7 @@ def refuse(client: Client, worker: str, found: object) -> None:
     client.retire_workers([worker], close_workers=True)
 
 
-def _spell(found: dict[str, int]) -> str:
+def _spell(found: dict[str, object]) -> str:
     return ", ".join(f"{name} version {number}" for name, number in found.items())
 
 
@@ -381,6 +383,7 @@ def each(client: Client | None, work: Callable[[S], T], items: Iterable[S]) -> I
         yield from map(work, items)
         return
     import dask
+    from distributed import KilledWorker
 
     refuse_others(client)
     running: Requests[S] = Requests(client, least=2)
@@ -396,6 +399,10 @@ def each(client: Client | None, work: Callable[[S], T], items: Iterable[S]) -> I
             result = outcome(client, future)
         except Refused:
             submit(item)
+        except KilledWorker:
+            raise Unfinished(
+                "the workers died of their work, for want of memory perhaps: run this again with fewer of them"
+            ) from None
         else:
             yield result
 

@@ -1,6 +1,7 @@
 """Workers on other machines, as far as one machine can have them: separate processes in separate folders."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -18,8 +19,18 @@ import pytest
 from distributed import Client, LocalCluster
 
 from hexdata import generate
-from hexdata.cluster import BadCluster, Workers, connect, each, is_loopback, parse_workers, warn_if_open
-from hexdata.errors import BadInput
+from hexdata.cluster import (
+    BadCluster,
+    Workers,
+    _spell,
+    connect,
+    each,
+    is_loopback,
+    parse_workers,
+    versions,
+    warn_if_open,
+)
+from hexdata.errors import BadInput, Unfinished
 from hexdata.params import read_campaign
 from hexdata.records import folder_hash
 from hexdata.shards import complete
@@ -103,6 +114,14 @@ asyncio.run(work())
 """
 
 
+OTHER_PYARROW = OTHER_VERSION.replace(
+    """import hexdata.engine
+hexdata.engine.ENGINE_VERSION = 999
+""",
+    "import pyarrow\npyarrow.__version__ += '.other'\n",
+)
+
+
 WITHOUT_HEXDATA = OTHER_VERSION.replace(
     """import hexdata.engine
 hexdata.engine.ENGINE_VERSION = 999
@@ -114,8 +133,12 @@ hexdata.engine.ENGINE_VERSION = 999
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "has"),
-    [(OTHER_VERSION, "engine version 999, "), (WITHOUT_HEXDATA, "no hexdata that answers (")],
-    ids=["other", "without"],
+    [
+        (OTHER_VERSION, "engine version 999, "),
+        (OTHER_PYARROW, f"{_spell(versions())}.other, expected"),
+        (WITHOUT_HEXDATA, "no hexdata that answers ("),
+    ],
+    ids=["engine", "pyarrow", "without"],
 )
 def test_a_worker_of_another_version_is_refused_by_name(tmp_path: Path, code: str, has: str) -> None:
     """Alone it is bad input; one that joins later is sent away, and the work waits for better ones."""
@@ -221,6 +244,16 @@ def test_a_worker_without_hexdata_that_joins_late_is_sent_away(capsys: pytest.Ca
         cluster.scale(1)
         assert results.result() == [1, 2, 3]
     assert capsys.readouterr().err.startswith(f"hexdata: refused worker {name}: it has no hexdata that answers (")
+
+
+def _die(item: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_items_that_kill_their_workers_are_one_sentence() -> None:
+    at_once = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with at_once, connect(workers=1) as client, pytest.raises(Unfinished, match="the workers died of their work"):
+        list(each(client, _die, [1]))
 
 
 # ----------------------------------------------------------------------------------------------------------- hex6
