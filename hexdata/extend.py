@@ -183,11 +183,13 @@ class Tree:
             raise Failed(f"`{shown}` ended with exit code {code}: {reason(said)} (all of it: {log})")
 
 
-def stop(child: subprocess.Popen[bytes]) -> None:
-    os.killpg(child.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        child.wait(STOP_SECONDS)
+def stop(child: subprocess.Popen[bytes], number: signal.Signals = signal.SIGTERM) -> None:
+    """End a child and all of its session, in the end by force."""
+    # the child may have ended, and left others
     with suppress(ProcessLookupError):
+        os.killpg(child.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(STOP_SECONDS)
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
@@ -258,10 +260,7 @@ def prepare(root: Path, tree: Tree, schedule: ScheduleParams, say: Say) -> None:
         ).returncode
         branch = ["-b", schedule.branch, str(tree.path), "HEAD"] if known else [str(tree.path), schedule.branch]
         git(root, "worktree", "add", "--quiet", *branch)
-        share_dvc(root, tree.path)
-        fetch_data(tree)
-        return
-    if git(root, "worktree", "list", "--porcelain").splitlines().count(f"worktree {tree.path}") == 0:
+    elif git(root, "worktree", "list", "--porcelain").splitlines().count(f"worktree {tree.path}") == 0:
         raise Refused(f"{tree.path} is no work tree of this repository: move it, or name another schedule.worktree")
     if git(tree.path, "branch", "--show-current") != schedule.branch:
         raise Refused(f"{tree.path} is not on branch {schedule.branch}: `git switch {schedule.branch}` there")
@@ -271,6 +270,9 @@ def prepare(root: Path, tree: Tree, schedule: ScheduleParams, say: Say) -> None:
     if changed := changes(tree.path):
         raise Refused(f"{tree.path}: {changed[0]} is not committed, and the work tree is for the schedule alone")
     share_dvc(root, tree.path)
+    if not fetched(tree.path).exists():
+        fetch_data(tree)
+        fetched(tree.path).touch()
 
 
 def share_dvc(root: Path, tree: Path) -> None:
@@ -282,6 +284,11 @@ def share_dvc(root: Path, tree: Path) -> None:
         local["remote"] = ours["remote"]
         if "remote" in ours["core"]:
             local["core"] = {**local.get("core", {}), "remote": ours["core"]["remote"]}
+
+
+def fetched(tree: Path) -> Path:
+    """There once the new work tree's data have been fetched: a run that failed before leaves that to the next."""
+    return tree / ".dvc" / "tmp" / "hexdata-fetched"
 
 
 def fetch_data(tree: Tree) -> None:

@@ -267,6 +267,24 @@ def test_a_run_that_is_killed_holds_the_lock_until_its_step_has_ended(root: Path
     assert not extend.is_locked(path)
 
 
+def test_a_fetch_that_fails_is_left_to_the_next_run(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    run_step = extend.Tree.run
+
+    def watched(tree: extend.Tree, *command: str) -> None:
+        steps.append(command[3] if command[2] == "dvc" else command[1])
+        if len(steps) == 1:
+            raise extend.Failed("the remote is away")
+        run_step(tree, *command)
+
+    monkeypatch.setattr(extend.Tree, "run", watched)
+    with pytest.raises(extend.Failed, match="the remote is away"):
+        run(root)
+    run(root)
+    run(root)
+    assert steps == ["pull", "pull", *(2 * ["play.py", "repro", "push"])]
+
+
 def test_what_is_in_the_way_is_named_and_nothing_is_touched(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(message: str) -> None:
         with pytest.raises(extend.Refused, match=message):
