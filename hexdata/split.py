@@ -39,7 +39,7 @@ from hexdata.examples import add_counts
 from hexdata.leaks import leak_report
 from hexdata.occurrences import Occurrences, Records, occurrences, piece_bytes, pieces, read_piece, survey
 from hexdata.params import DatasetParams, Filters
-from hexdata.records import BadFile, params_hash, read_table, remove_others, table_bytes, write_whole
+from hexdata.records import BadFile, metadata_of, params_hash, read_table, remove_others, table_bytes, write_whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -307,7 +307,7 @@ def build(
     }
 
     def context(p: int) -> Context:
-        return Context(_proved(examples, p, bits), released.between(p, bits))
+        return Context(_proved(examples, p, bits, found.shards), released.between(p, bits))
 
     counts: dict[tuple[str, str, int, str], list[int]] = {}
     totals = dict.fromkeys((*SIDES, COPIES), 0)
@@ -385,7 +385,7 @@ def _ipc(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _proved(examples: Path | None, p: int, bits: int) -> Known:
+def _proved(examples: Path | None, p: int, bits: int, shards: dict[str, str]) -> Known:
     """The proved values of one partition: examples are cut into files as the records are into partitions."""
     if examples is None:
         return NOTHING_KNOWN
@@ -393,6 +393,8 @@ def _proved(examples: Path | None, p: int, bits: int) -> Known:
     if not path.is_file():
         raise BadFile(f"{path}: no such file; it is made from the same games by the stage `examples`")
     rows = pq.read_table(path, columns=["key", "proved"])
+    if metadata_of(rows).get("games_rows_sha256") != shards:
+        raise BadFile(f"{path}: made from other games than are there now; run the stage `examples` again")
     rows = rows.filter(rows.column("proved").is_valid())
     return Known(keys_of_rows(rows), rows.column("proved").to_numpy())
 

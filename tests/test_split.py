@@ -311,6 +311,16 @@ def test_proved_values_come_with_the_rows(games_folder: Path, suite: Path, tmp_p
     assert {row["proved"] for row in rows} == {1, -1, None}
 
 
+def test_proved_values_of_other_games_are_refused(
+    games: pa.Table, games_folder: Path, suite: Path, tmp_path: Path
+) -> None:
+    write_whole(tmp_path / "fewer" / "games-00000.parquet", table_bytes(games.slice(0, 40), "games", {}))
+    build_examples(tmp_path / "fewer", tmp_path / "examples")
+    with pytest.raises(BadFile, match=r"00000-of-00001\.parquet: made from other games than are there now"):
+        build(games_folder, tmp_path / "examples", suite, tmp_path / "out", tmp_path / "more", params())
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("symmetries", [(0, 1), SYMMETRIES])
 def test_copies_are_the_images_of_their_rows(games: pa.Table, symmetries: tuple[int, ...]) -> None:
     examples = reduce(games).slice(0, 200)
