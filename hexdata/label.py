@@ -38,26 +38,26 @@ class Label:
 
 
 def label(positions: list[Position], limit_nodes: int, all_moves: bool) -> list[Label]:
-    """Label a batch, each position from an empty table and within its own node budget."""
-    if not positions:
-        return []
-    size = positions[0].size
-    solved = engine.solve_batch(
-        size,
-        [(list(cells(p.black)), list(cells(p.white)), p.to_move) for p in positions],
-        all_moves=all_moves,
-        limit_nodes=limit_nodes,
-    )
-    return [
-        Label(
-            winner=next((colour for colour in COLOURS if colour == found.winner), None),
-            winning_moves=sorted(found.winning_moves),
-            losing_moves=sorted(found.losing_moves),
-            unknown_moves=sorted(found.unknown_moves),
-            nodes=found.nodes,
+    """Label positions of one size, each from an empty table and within its own node budget."""
+    labels: dict[int, Label] = {}
+    # by ply: the solver lends what it proves to positions one move earlier, and labels must not depend on company
+    for ply in sorted({p.ply for p in positions}):
+        places = [n for n, p in enumerate(positions) if p.ply == ply]
+        solved = engine.solve_batch(
+            positions[0].size,
+            [(list(cells(p.black)), list(cells(p.white)), p.to_move) for p in (positions[n] for n in places)],
+            all_moves=all_moves,
+            limit_nodes=limit_nodes,
         )
-        for found in solved
-    ]
+        for n, found in zip(places, solved, strict=True):
+            labels[n] = Label(
+                winner=next((colour for colour in COLOURS if colour == found.winner), None),
+                winning_moves=sorted(found.winning_moves),
+                losing_moves=sorted(found.losing_moves),
+                unknown_moves=sorted(found.unknown_moves),
+                nodes=found.nodes,
+            )
+    return [labels[n] for n in range(len(positions))]
 
 
 def keys_of(positions: list[Position]) -> tuple[list[bytes], NDArray[np.uint8]]:

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hexdata import suites
-from hexdata.board import Position, cells, unpack
+from hexdata.board import Position, bits, cells, unpack
 from hexdata.label import label
 from hexdata.params import BadParams, SuiteParams
 from hexdata.records import BadFile, read_table, write_whole
@@ -100,3 +100,11 @@ def test_json_and_parquet_agree(built: Path) -> None:
     table = pq.read_table(built / "suite.parquet").to_pylist()
     assert [row["value"] for row in as_json] == [row["value"] for row in table]
     assert [len(row["winning_moves"]) for row in as_json] == [len(row["winning_moves"]) for row in table]
+
+
+def test_a_label_depends_on_its_position_alone() -> None:
+    """In one batch the solver would lend what it proves of the second to the first, which alone runs out of nodes."""
+    empty, d4 = Position(7, 0, 0, "black"), Position(7, bits([24]), 0, "white")
+    alone = label([empty], 260, all_moves=True)
+    assert alone[0].winner is None
+    assert label([empty, d4], 260, all_moves=True)[0] == alone[0]
