@@ -222,8 +222,8 @@ def solve(
 ) -> Solution:
     """Prove who wins with ``to_move`` to move; with ``all_moves``, after every legal move. A limit of 0 is none.
 
-    A position that is decided has no moves in any list. The answer is the same every time unless ``limit_seconds`` cuts
-    it.
+    A position that is decided has no moves in any list. One thread gives the same answer every time unless
+    ``limit_seconds`` cuts it; more may find another winning move first.
     """
 
 def solve_batch(

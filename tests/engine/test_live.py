@@ -1,6 +1,8 @@
 """A player in a live game: the same moves as in `play_games`, through undo, threads and interrupts."""
 
+import sys
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -87,6 +89,31 @@ def test_two_threads_do_not_share_a_thought() -> None:
     assert refusals == ["the player is already thinking"]
     thinking.join()
     player.new_game(2)
+
+
+def test_a_search_does_not_see_what_another_thread_plays() -> None:
+    """One that did read past the end of the list of legal moves."""
+    current, ended = Board(3), threading.Event()
+
+    def play() -> None:
+        nonlocal current
+        while not ended.is_set():
+            current = board = Board(3)
+            for cell in (4, 0, 1, 2, 7):
+                board.play(cell)
+
+    playing = threading.Thread(target=play)
+    playing.start()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for seed in range(400_000):
+            with suppress(ValueError):  # there is nothing to search: black has won
+                assert search(current, "random", seed)["best"] < 9
+    finally:
+        sys.setswitchinterval(before)
+        ended.set()
+        playing.join()
 
 
 def test_a_decided_game_has_no_move() -> None:

@@ -211,6 +211,7 @@ def test_knowledge_beats_plain_search(player: str) -> None:
         ("mohex-2011:playouts=5,expand=2.5", "parameter 'expand' must be a whole number .* not '2.5'"),
         ("mohex-2011:playouts=5,noise=2", "parameter 'noise' must be a number from 0 to 1, not '2'"),
         ("mohex:playouts=5,bias=0", "parameter 'bias' must be a number from 0.001 to 1000, not '0'"),
+        ("mohex:playouts=5,bias=9,rave=off", "'bias' is part of RAVE's formula: expected it without rave=off"),
         ("mohex-2011:playouts=5,width=3", r"unknown parameter 'width' \(expected: seconds, playouts, rave, bias, "),
         ("resistance:width=3", r"unknown parameter 'width' \(expected: none\)"),
         ("resistance-4ply:width=0", "parameter 'width' must be a whole number from 1 to 1000, not '0'"),

@@ -152,6 +152,27 @@ def answer(solution: _core.Solution) -> tuple[str, list[int], list[int]]:
     return solution.winner, solution.winning_moves, solution.losing_moves
 
 
+DAEMON = """
+import threading, time
+from hexdata import engine
+threading.Thread(target=lambda: {call}, daemon=True).start()
+time.sleep(0.5)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "engine.solve(10, [], [], 'black', limit_seconds=20)",
+        "engine.reprove(7, [0, 8, 24], [5, 9, 30], 'black', limit_nodes=10**9)",
+    ],
+)
+def test_a_program_can_end_beside_a_search(call: str) -> None:
+    """A thread that asks for the interpreter when it is gone would abort the process."""
+    done = subprocess.run([sys.executable, "-c", DAEMON.format(call=call)], capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+
+
 def test_two_threads_on_one_position_agree_with_one() -> None:
     rng = random.Random(8)
     for _ in range(12):

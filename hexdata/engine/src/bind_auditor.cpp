@@ -3,12 +3,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "auditor.hpp"
+#include "signal_poll.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,15 +35,7 @@ audit::Reproof checked_reprove(int size, const std::vector<int>& black, const st
     if (empty > audit::kMostEmpty)
         throw std::invalid_argument(std::to_string(empty) + " cells are empty, expected at most " +
                                     std::to_string(audit::kMostEmpty));
-    // only the main thread's Ctrl-C raises here; others ask in vain, ten times a second
-    auto last = std::chrono::steady_clock::now();
-    const auto poll = [&last] {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last < std::chrono::milliseconds(100)) return;
-        last = now;
-        const nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    };
+    SignalPoll poll;
     const nb::gil_scoped_release release;
     return audit::reprove(size, black, white, to_move == "white", all_moves, limit_nodes, poll);
 }

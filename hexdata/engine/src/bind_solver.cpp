@@ -10,6 +10,7 @@
 
 #include "inspect.hpp"
 #include "local.hpp"
+#include "signal_poll.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -69,16 +70,18 @@ SolveOptions options_of(bool all_moves, uint64_t limit_nodes, double limit_secon
           parameters_of(settings)};
 }
 
-// Runs without the GIL; about ten times a second the calling thread takes it to look for Ctrl-C.
+// Runs without the GIL; about ten times a second the main thread takes it to look for Ctrl-C.
 std::vector<Solution> run(const std::vector<SolvePosition>& positions, const SolveOptions& options) {
   std::atomic<bool> stop{false};
+  const bool polls = SignalPoll::on_main_thread();
   bool raised = false;
   std::vector<Solution> solutions;
   {
     nb::gil_scoped_release release;
     solutions = solve_all(positions, options, stop, [&] {
+      if (!polls || raised) return;
       nb::gil_scoped_acquire acquire;
-      if (!raised && PyErr_CheckSignals() != 0) {
+      if (PyErr_CheckSignals() != 0) {
         raised = true;
         stop = true;
       }

@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
-#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +16,7 @@
 #include "pattern_candidates.hpp"
 #include "patterns.hpp"
 #include "selfplay.hpp"
+#include "signal_poll.hpp"
 #include "to_numpy.hpp"
 
 namespace nb = nanobind;
@@ -99,30 +99,6 @@ nb::dict replay(int size, const Moves& moves, const Offsets& offsets) {
     return result;
 }
 
-bool on_main_thread() {
-    const nb::module_ threading = nb::module_::import_("threading");
-    return threading.attr("current_thread")().is(threading.attr("main_thread")());
-}
-
-// Lets Ctrl-C through ten times a second. Only the main thread runs signal handlers, so others never ask for the GIL.
-class SignalPoll {
-public:
-    SignalPoll() : enabled_(on_main_thread()) {}
-
-    void operator()() {
-        if (!enabled_) return;
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_ < std::chrono::milliseconds(100)) return;
-        last_ = now;
-        const nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    }
-
-private:
-    bool enabled_;
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 nb::dict thought_dict(const Thought& thought) {
     std::vector<std::uint16_t> cells;
     std::vector<std::uint32_t> counts;
@@ -141,9 +117,11 @@ nb::dict thought_dict(const Thought& thought) {
 
 nb::dict search(const Board& board, const std::string& player, std::uint64_t seed) {
     const Poll poll = SignalPoll();
+    // Another thread may play on the board meanwhile.
+    const Board position = board;
     const Thought thought = [&] {
         const nb::gil_scoped_release release;
-        return think_once(board, player, seed, poll);
+        return think_once(position, player, seed, poll);
     }();
     return thought_dict(thought);
 }

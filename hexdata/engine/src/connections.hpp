@@ -26,6 +26,8 @@ class Connections {
  public:
   using Set = Bits<W>;
   static constexpr int kMaxEnds = Geometry<W>::kMaxCells + 2;
+  // Of a list, whose room is counted in 16 bits. The longest one seen had 1,883.
+  static constexpr int kMostCarriers = 1 << 14;
 
   enum class Stop { kNever, kFull, kSemi };  // which edge-to-edge connection ends the build
 
@@ -614,6 +616,7 @@ template <int W>
 void Connections<W>::add_full(int x, int y, const Set& carrier) {
   if (carrier.count() > limits.most_cells) return;
   const int at = index(x, y);
+  if (pairs_[at].fulls >= kMostCarriers) return;
   bool replaces = false;
   {
     const Pair& p = pairs_[at];
@@ -653,7 +656,7 @@ void Connections<W>::add_semi(int x, int y, const Set& carrier) {
   bool replaces = false;
   {
     const Pair& p = pairs_[at];
-    if (carrier.count() > limits.most_cells) return;
+    if (carrier.count() > limits.most_cells || p.semis >= kMostCarriers) return;
     // The limited OR only looks for unions that avoid a cell which all fulls share: other semis are of no use to it.
     if (p.fulls && limits.limit_or && p.full_common.subset_of(carrier)) return;
     const Set* fulls = arena_.data() + p.full_at;

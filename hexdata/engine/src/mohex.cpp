@@ -115,10 +115,16 @@ void MohexPlayer::Tree::clear() {
     fills.clear();
 }
 
+float MohexPlayer::take_bias(PlayerSpec& spec, Selection selection) {
+    if (selection == Selection::rave) return static_cast<float>(spec.take_number("bias", kBias, kLeastBias, 1000.0));
+    if (spec.has("bias")) spec.refuse("'bias' is part of RAVE's formula: expected it without rave=off");
+    return 0.0F;
+}
+
 MohexPlayer::MohexPlayer(PlayerSpec& spec, std::shared_ptr<const Patterns> patterns)
     : budget_(spec.take_budget(kMaxPlayouts)),
       selection_(spec.take_switch("rave", true) ? Selection::rave : Selection::puct),
-      bias_(static_cast<float>(spec.take_number("bias", kBias, kLeastBias, 1000.0))),
+      bias_(take_bias(spec, selection_)),
       expand_after_(spec.take_count("expand", kExpandAfter, 1, kMaxPlayouts)),
       knowledge_after_(spec.take_count("knowledge", kKnowledgeAfter, 0, kMaxPlayouts)),
       reuse_(spec.take_switch("reuse", true)),

@@ -62,6 +62,8 @@ private:
         std::uint32_t size() const { return static_cast<std::uint32_t>(nodes.size()); }
     };
 
+    static float take_bias(PlayerSpec& spec, Selection selection);
+
     void prepare_root(const Board& board, Rng& rng);
     bool reuse_subtree(const Board& board, const StoneRows& stones);
     void iterate(Rng& rng);
@@ -84,7 +86,7 @@ private:
 
     PlayerSpec::Budget budget_;
     Selection selection_;
-    float bias_;
+    float bias_;  // of RAVE's formula
     std::uint32_t expand_after_;
     std::uint32_t knowledge_after_;  // 0 = never
     bool reuse_;

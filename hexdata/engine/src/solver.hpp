@@ -41,8 +41,8 @@ struct Solution {
 
 // Each position from an empty table of its own; what was proved of a position in the batch is used for those one move before
 // it. Threads take different positions, each with a table of `table_bytes`; on a single position they work together, and
-// then the work, not the answer, varies from run to run. `poll` is called about ten times a second on the
-// calling thread and may set `stop`; positions that were not finished are then unknown.
+// then the work, and which winning move is found first, vary from run to run; labels do not. `poll` is called about ten
+// times a second on the calling thread and may set `stop`; positions that were not finished are then unknown.
 std::vector<Solution> solve_all(const std::vector<SolvePosition>& positions, const SolveOptions& options,
                                 std::atomic<bool>& stop, const std::function<void()>& poll);
 
