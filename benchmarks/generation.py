@@ -37,6 +37,7 @@ campaigns:
   many:
     size: 5
     games: {{shards: {shards}, per_shard: 500, player: "uct:playouts=50", openings: one-stone, dither_moves: 6, temperature: 1.0, seed: 5}}
+    examples: {{}}
     dataset: {{validation: 0.1, test: 0.1, augment: all, rows_per_file: 50000}}
     suite: {{positions: 60, min_stones: 2, max_stones: 12, limit_nodes: 1000, opening_limit_nodes: 1000, shards: 2, seed: 5}}
     train: {{blocks: 2, filters: 16, epochs: 2, batch: 128, learning_rate: 0.002, value_weight: 0.5, weight_decay: 0.0, threads: 2, seed: 5}}

@@ -186,9 +186,16 @@ class Campaign(Model):
         Discriminator(_kind_of_games),
     ]
     examples: ExamplesParams = ExamplesParams()
+    """DVC does not know this default: a campaign says `{}`."""
     dataset: DatasetParams
     suite: SuiteParams
     train: TrainParams
+
+    @model_validator(mode="after")
+    def examples_are_there(self) -> Self:
+        if "examples" not in self.model_fields_set:
+            raise ValueError("examples are missing: expected `examples: {}` at least, which DVC looks for")
+        return self
 
     @model_validator(mode="after")
     def stones_fit(self) -> Self:

@@ -22,6 +22,7 @@ campaigns:
     games:
       {shards: 8, per_shard: 10, player: "uct:playouts=3000-5000", openings: one-stone, dither_moves: 4,
        temperature: 1.0, seed: 1}
+    examples: {}
     dataset: {validation: 0.1, test: 0.1, augment: all, rows_per_file: 1000}
     suite:
       {positions: 9, min_stones: 6, max_stones: 12, limit_nodes: 1000, opening_limit_nodes: 10, shards: 2, seed: 5}

@@ -22,6 +22,7 @@ active: [tiny] # which
 campaigns:
   tiny: # small
     size: 4
+    examples: {}
     games: {shards: 2, per_shard: 5, player: "uct:playouts=10", openings: one-stone,   # odd spacing stays
       dither_moves: 4, temperature: 1.0, seed: 1}
     dataset: {validation: 0.1, test: 0.1, augment: all, rows_per_file: 1000}

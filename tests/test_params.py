@@ -75,6 +75,11 @@ def test_the_recipes_of_the_thesis() -> None:
         ("    size: 5\n", "    size: 5\n    size: 6\n", "line 7: size is given twice"),
         ("shards: 2, per", "shards: 1, shards: 2, per", "line 7: shards is given twice"),
         ('player: "uct:playouts=60-100"', "player: [random, random]", "player names one of them twice"),
+        (
+            "    examples: {prove_from_ply: 8, prove_limit_nodes: 100}\n",
+            "",
+            "campaigns.hex5: examples are missing: expected `examples: {}` at least, which DVC looks for",
+        ),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -24,6 +24,7 @@ campaigns:
     games:
       {shards: 4, per_shard: 30, player: "uct:playouts=40-60", openings: one-stone, dither_moves: 4, temperature: 1.0,
        seed: 1}
+    examples: {}
     dataset: {validation: 0.1, test: 0.1, augment: all, rows_per_file: 1000}
     suite:
       {positions: 9, min_stones: 6, max_stones: 12, limit_nodes: 1000, opening_limit_nodes: 10, shards: 2, seed: 5}
