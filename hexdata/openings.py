@@ -74,7 +74,10 @@ def parse_scheme(text: str) -> Scheme:
             raise BadOpenings("openings 'file:' names no file: expected file:PATH")
         path, order = (rest[: -len(",order=shuffled")], "shuffled") if rest.endswith(",order=shuffled") else (rest, "")
         return Scheme(file=path, order=order or "listed")
-    given = dict(item.partition("=")[::2] for item in rest.split(",")) if rest else {}
+    items = [item.partition("=")[::2] for item in rest.split(",")] if rest else []
+    given = dict(items)
+    if len(given) < len(items):
+        raise BadOpenings(f"openings {text!r} give a parameter twice")
     if name == "random":
         return Scheme(stones=_stones(given, text))
     sets = DRAWN.get(name) or tuple(name.split("+"))
@@ -93,6 +96,8 @@ def parse_scheme(text: str) -> Scheme:
     values = known | given
     if not values["nodes"].isdecimal() or int(values["nodes"]) < 1:
         raise BadOpenings(f"openings {text!r}: nodes is {values['nodes']!r}: expected a number from 1")
+    if "nodes" in given and values["keep"] == "all":
+        raise BadOpenings(f"openings {text!r}: nodes is for proofs: expected keep=winning or keep=balanced with it")
     if values["draw"] != "sweep" and values["order"] != "listed":
         raise BadOpenings(f"openings {text!r}: only a sweep has an order, this is drawn")
     if values["draw"] == "stratified" and values["keep"] != "all":
@@ -102,9 +107,10 @@ def parse_scheme(text: str) -> Scheme:
 
 def _stones(given: dict[str, str], text: str) -> tuple[int, int]:
     low, _, high = given.get("stones", "").partition("-")
-    if set(given) != {"stones"} or not low.isdecimal() or not (high or low).isdecimal() or int(low) > int(high or low):
+    high = high or low
+    if set(given) != {"stones"} or not low.isdecimal() or not high.isdecimal() or int(high) < max(int(low), 1):
         raise BadOpenings(f"openings {text!r}: expected random:stones=3 or random:stones=3-6")
-    return int(low), int(high or low)
+    return int(low), int(high)
 
 
 def check_scheme(text: str, size: int) -> Scheme:
