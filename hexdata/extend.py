@@ -24,7 +24,7 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from hexdata.errors import BadInput, Unfinished
-from hexdata.params import BadParams, GamesParams, Params, ScheduleParams, read_params
+from hexdata.params import BadParams, GamesParams, Params, ScheduleParams, read_params, read_text
 
 OURS = ("params.yaml", "dvc.lock", "metrics")
 """All that a run may change and commit."""
@@ -352,7 +352,7 @@ def add_games(
         present = played_shards(read_params(path))
         shards = {name: wanted_shards(tree.path, name, present[name], schedule.shards) for name in present}
         # a new file by rename: git may miss one of the same size that is written within the second of the checkout
-        write_whole(path, raise_shards(path.read_text(), shards).encode())
+        write_whole(path, raise_shards(read_text(path), shards).encode())
         for campaign in shards:
             say(f"games of {campaign}: from {present[campaign]} to {shards[campaign]} shards")
             where = ["--cluster", schedule.cluster] if schedule.cluster else []

@@ -21,7 +21,7 @@ from hexdata.board import Cell, Colour, cell_map, other
 from hexdata.errors import BadInput
 from hexdata.formats import read_games
 from hexdata.formats.game import LETTER_OF, SHARE_UNITS, Game, Move, Shares
-from hexdata.params import BadParams, Campaign, ImportedGames, Params, parse_params, read_params
+from hexdata.params import BadParams, Campaign, ImportedGames, Params, parse_params, read_text
 from hexdata.records import (
     SCHEMA_VERSION,
     BadFile,
@@ -276,8 +276,8 @@ def import_games(
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", campaign):
         raise BadInput(f"{campaign!r} is no name for a campaign: expected letters, digits, - and _")
-    known = read_params(params)
-    text = params.read_text()
+    text = read_text(params)
+    known = parse_params(text, params)
     found = read_lines(paths, size, progress)
     if found.refused and not skip:
         more = len(found.refused) - 1
@@ -307,7 +307,8 @@ def with_campaign(text: str, known: Params, path: Path, name: str, size: int, im
     standing = known.campaigns.get(name)
     if standing is None:
         at = _end_of_campaigns(lines)
-        lines[at:at] = ["\n", *_section(name, size, imported, known)]
+        end = "\r\n" if lines[0].endswith("\r\n") else "\n"
+        lines[at:at] = [line.replace("\n", end) for line in ("\n", *_section(name, size, imported, known))]
     else:
         if not isinstance(standing.games, ImportedGames):
             raise BadParams(f"{path}: {name} is a campaign of self-play: expected another name for imported games")

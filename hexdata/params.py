@@ -257,11 +257,17 @@ class Params(Model):
 
 
 def read_params(path: Path = Path("params.yaml")) -> Params:
+    return parse_params(read_text(path), path)
+
+
+def read_text(path: Path) -> str:
+    """Every character, so that whoever writes it back leaves the line ends as they are."""
     try:
-        text = path.read_text()
+        return path.read_bytes().decode()
     except FileNotFoundError:
         raise BadParams(f"{path}: no such file; run from the folder that holds params.yaml") from None
-    return parse_params(text, path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadParams(f"{path}: not a readable text in UTF-8 ({error})") from None
 
 
 class _Loader(yaml.SafeLoader):
@@ -287,7 +293,7 @@ def parse_params(text: str, path: Path) -> Params:
         raw = yaml.load(text, _Loader)
     except _GivenTwice as error:
         raise BadParams(f"{path}: {error}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # a ValueError comes of dates that are none
         raise BadParams(f"{path}: not YAML ({' '.join(str(error).split())})") from None
     try:
         return Params.model_validate(raw)

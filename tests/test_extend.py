@@ -111,6 +111,14 @@ def test_other_shards_and_every_other_character_as_it_was() -> None:
     assert yaml.safe_load(grown)["campaigns"]["hex13"]["games"]["shards"] == 7
 
 
+def test_other_shards_and_the_line_ends_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_bytes((before := PARAMS.replace("\n", "\r\n")).encode())
+    with open(tmp_path / "lock", "w") as lock:
+        extend.add_games(extend.Tree(tmp_path, lock), ScheduleParams(), ("true",), lambda sentence: None, datetime.now)
+    assert path.read_bytes().decode() == before.replace("{shards: 2, per", "{shards: 3, per")
+
+
 def test_games_that_campaigns_share_are_not_changed_behind_a_campaign() -> None:
     shared = "campaigns:\n  a: {games: &g {shards: 2}}\n  b: {games: *g}\n"
     with pytest.raises(BadParams, match="share games by a YAML alias"):

@@ -203,6 +203,17 @@ def test_the_same_games_in_other_files_are_the_same_bytes(project: Path) -> None
     assert read_folder(Path("data/games/others5"), "games").num_rows == fewer.games < first.games
 
 
+def test_the_line_ends_of_params_stay(project: Path) -> None:
+    (project / "games.sgf").write_text("(;SZ[5];B[a1];W[resign])")
+    params = project / "params.yaml"
+    before = params.read_bytes().replace(b"\n", b"\r\n")
+    params.write_bytes(before)
+    import_games("others5", [Path("games.sgf")], Path("data"), params)
+    after = params.read_bytes()
+    assert set(before.splitlines(keepends=True)) < set(after.splitlines(keepends=True))
+    assert after.count(b"\n") == after.count(b"\r\n") > before.count(b"\r\n")
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [

@@ -59,6 +59,7 @@ def test_the_recipes_of_the_thesis() -> None:
         ("size: 5", "size: 3", "suite.max_stones must be less than the 9 cells"),
         ("validation: 0.1", "validation: 0.9", "validation and test must leave something for training"),
         ("campaigns:", "campaigns: [", "not YAML"),
+        ("openings: one-stone", "openings: 2024-99-99", r"not YAML \(month must be in 1..12"),
         ("openings: one-stone", "openings: four-stone", "campaigns.hex5.games.openings: unknown openings 'four-stone'"),
         ("temperature: 1.0", "temperature: .inf", "games.temperature: input should be a finite number, not inf"),
         (
@@ -90,6 +91,17 @@ def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) ->
         read_params(tmp_path / "params.yaml")
     assert str(tmp_path / "params.yaml") in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.mkdir()
+    with pytest.raises(BadParams, match=r"params.yaml: not a readable text in UTF-8 \(.*Is a directory"):
+        read_params(path)
+    path.rmdir()
+    path.write_bytes("# café\n".encode("latin-1") + SHIPPED.read_bytes())
+    with pytest.raises(BadParams, match=r"params.yaml: not a readable text in UTF-8 \(.*byte 0xe9"):
+        read_params(path)
 
 
 def test_an_unknown_campaign_and_a_missing_file(tmp_path: Path) -> None:
