@@ -280,12 +280,13 @@ def solve(
     ] = False,
     openings: Annotated[bool, typer.Option("--openings", help="Prove every first move of the empty board.")] = False,
     limit_nodes: Annotated[
-        int | None, typer.Option("--limit-nodes", min=1, metavar="N", help="Give up on a position after N nodes.")
+        int | None,
+        typer.Option("--limit-nodes", min=1, max=2**63 - 1, metavar="N", help="Give up on a position after N nodes."),
     ] = None,
     limit_seconds: Annotated[
         float | None, typer.Option("--limit-seconds", metavar="S", help="Give up on a position after S seconds.")
     ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, metavar="T", help="Threads to work with.")] = 1,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=1024, metavar="T", help="Threads to work with.")] = 1,
     as_json: JsonOption = False,
 ) -> int:
     """Prove who wins a position with best play, and by which moves.
@@ -572,7 +573,9 @@ def _duration(seconds: float) -> str:
 )
 def worker(
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="tcp://HOST:PORT or tls://HOST:PORT.")],
-    processes: Annotated[int | None, typer.Option("--workers", min=1, metavar="K", help="Default: one a core.")] = None,
+    processes: Annotated[
+        int | None, typer.Option("--workers", min=1, max=99_999, metavar="K", help="Default: one a core.")
+    ] = None,
 ) -> int:
     """Work for a Dask scheduler until it goes away or Ctrl-C: shards of `hexdata generate` on other machines.
 
@@ -680,7 +683,7 @@ def match(
 )
 def head(
     file: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="A Parquet file of any artifact.")],
-    count: Annotated[int, typer.Option("--rows", "-n", min=1, metavar="N", help="How many rows.")] = 5,
+    count: Annotated[int, typer.Option("--rows", "-n", min=1, max=2**63 - 1, metavar="N", help="How many rows.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, nothing shortened.")] = False,
 ) -> None:
     """Print the first rows of any artifact, with cells by name and packed stones drawn."""
