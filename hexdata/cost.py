@@ -11,6 +11,8 @@ import re
 import time
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import cycle, islice
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -90,7 +92,8 @@ def estimate(campaign: str, size: int, params: GamesParams, workers: int) -> Cos
         cpu_seconds=cpu_seconds,
         bytes=size_bytes,
         workers=workers,
-        seconds=(cpu_seconds + extra) / min(workers, len(every)),
+        # in rounds, of which the last takes as long as the others, however few shards are left for it
+        seconds=(cpu_seconds + extra) / len(every) * ceil(len(every) / workers),
         overhead=extra / (cpu_seconds + extra),
         sample_games=sample.games,
         divided_by=divisor,
@@ -128,15 +131,13 @@ def _measure(every: list[Shard], divisor: int, games: int) -> _Sample:
         [divided(like.player, divisor)] if isinstance(like.player, str) else [divided(p, divisor) for p in like.player]
     )
     number = like.games[0] // games
-    listed = tuple(start for shard in every for start in shard.starts)
-    if listed and len(listed) < (number + 1) * games:
-        number = 0
+    listed = [start for shard in every for start in shard.starts]
     sample = replace(
         like,
         number=number,
         per_shard=games,
         player=players[0] if isinstance(like.player, str) else tuple(players),
-        starts=listed[number * games : (number + 1) * games],
+        starts=tuple(islice(cycle(listed), number * games, (number + 1) * games)),
     )
     before = _cpu_seconds()
     made = play_shard(sample)

@@ -49,6 +49,35 @@ def test_a_sample_is_games_of_the_campaign(tmp_path: Path) -> None:
         assert sample.positions == sum(len(row["moves"]) - row["opening_length"] for row in rows)
 
 
+@pytest.mark.parametrize("shards", [1, 4])
+def test_a_list_of_openings_that_is_shorter_than_a_turn_goes_round(tmp_path: Path, shards: int) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("a1\n")
+    params = GamesParams(
+        shards=shards,
+        per_shard=1,
+        player=("uct:playouts=20", "random"),
+        openings=f"file:{path}",
+        dither_moves=0,
+        temperature=1.0,
+        seed=1,
+    )
+    assert cost._measure(generate.shards("cup", 4, params), 1, 6).games == 6
+
+
+@pytest.mark.parametrize(("workers", "seconds"), [(1, 33), (2, 22), (3, 11), (40, 11)])
+def test_the_last_round_takes_as_long_as_the_others(
+    monkeypatch: pytest.MonkeyPatch, workers: int, seconds: float
+) -> None:
+    params = GamesParams(
+        shards=3, per_shard=2, player="random", openings="empty", dither_moves=0, temperature=1.0, seed=1
+    )
+    content = generate.make_shard(generate.shards("tiny", 3, params)[0])
+    monkeypatch.setattr(cost, "_measure", lambda every, divisor, games: cost._Sample(2, 10.0, 10, content))
+    monkeypatch.setattr(cost, "_seconds_a_shard", lambda size: 1.0)
+    assert cost.estimate("tiny", 3, params, workers).seconds == pytest.approx(seconds)
+
+
 @pytest.mark.slow
 def test_a_dry_run_tells_the_cost_and_touches_nothing(tmp_path: Path) -> None:
     folder = write_params(tmp_path, ("shards: 8", "shards: 40"), ("playouts=3000-5000", "playouts=100-200"))
