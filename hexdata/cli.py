@@ -849,7 +849,7 @@ def export(
 ) -> None:
     """Write games as other programs read them: SGF, neurobenzene lines, HexWorld links, move lists.
 
-    A format keeps what it can say: only SGF has the players' names, only SGF and HexWorld have swaps.
+    A format keeps what it can say: only SGF has the players' names, all but neurobenzene have swaps.
     """
     from hexdata.formats import FORMATS, write_games
     from hexdata.import_games import games_from

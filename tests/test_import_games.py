@@ -296,6 +296,8 @@ def test_export_between_formats_and_what_it_refuses(tmp_path: Path, capsys: Outp
     assert capsys.readouterr().out == "https://hexworld.org/board/#5c1,a3:sd4:rw\n"
     assert main(["export", str(game), "--as", "moves", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["text"] == "# 5 x 5\na3 swap-pieces d4 resign\n"
+    assert main(["export", "--help"]) == 0
+    assert "all but neurobenzene have swaps" in " ".join(capsys.readouterr().out.split())
     assert main(["export", str(game), "--as", "neurobenzene"]) == 2
     assert "neurobenzene lines have no swap-pieces" in capsys.readouterr().err
     assert main(["export", str(game), "--as", "pgn"]) == 2
