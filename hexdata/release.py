@@ -84,9 +84,9 @@ def build_release(
             "provenance.json": json.dumps(provenance(release, section, made), indent=2) + "\n",
         }
         for name, content in texts.items():
-            (stage / name).write_text(content)
+            (stage / name).write_bytes(content.encode())
             sums[name] = hashlib.sha256(content.encode()).hexdigest()
-        (stage / "SHA256SUMS").write_text("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)))
+        (stage / "SHA256SUMS").write_bytes("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode())
         move_in(stage, out)
 
 

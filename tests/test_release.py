@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -81,6 +84,18 @@ def test_checksums_cover_every_file_but_themselves(root: Path) -> None:
     sums = dict(reversed(line.split("  ")) for line in found.pop("SHA256SUMS").decode().splitlines())
     assert sums == {name: hashlib.sha256(content).hexdigest() for name, content in found.items()}
     assert list(sums) == sorted(sums)
+
+
+def test_the_texts_are_utf_8_whatever_the_locale(root: Path) -> None:
+    """A player's parameters may hold any letter, such as the path of a GTP engine."""
+    (root / "params.yaml").write_bytes(PARAMS.read_bytes().replace(b"uct:playouts=60-100", "gtp:éngine".encode()))
+    build_it = (
+        "from pathlib import Path; from hexdata.release import build_release as build; "
+        "build('hex5', 5, Path('data'), Path('metrics'), Path('data/release/hex5'))"
+    )
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", build_it], cwd=root, env=plain, check=True)
+    assert contents(root / "data/release/hex5") == contents(build(root, "data/release/again", root / "params.yaml"))
 
 
 def test_the_same_input_gives_the_same_bytes(root: Path) -> None:
