@@ -17,10 +17,9 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from hexdata.cluster import parse_workers
 from hexdata.doctor import shown
 from hexdata.errors import BadInput, Unfinished, failed
-from hexdata.params import Campaign, read_campaign
+from hexdata.params import Campaign, check_place, read_campaign
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as a shell's."""
@@ -84,8 +83,7 @@ def _parser(flow: Callable[..., None], example: str, clustered: bool) -> argpars
 
 
 def _placed(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
-    if arguments.workers is not None:
-        parse_workers(arguments.workers)
+    check_place(arguments.cluster, arguments.workers)
     return arguments.cluster, arguments.workers
 
 

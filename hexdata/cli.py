@@ -512,17 +512,18 @@ def generate(
     Finished shards stay: stopped in any way, the same command goes on and ends in the same bytes. Exit code 1 if it
     could not finish.
     """
-    from hexdata.cluster import parse_workers
     from hexdata.generate import check_games
     from hexdata.generate import generate as play
     from hexdata.locks import only_writer
-    from hexdata.params import BadParams, ImportedGames, read_campaign
+    from hexdata.params import BadParams, ImportedGames, check_place, read_campaign
 
+    if dry_run and cluster not in (None, "local"):
+        raise ValueError("--dry-run measures here: expected --workers alone with it, not --cluster")
+    crew = check_place(cluster, workers)
     params = read_campaign(campaign)
     if isinstance(params.games, ImportedGames):
         raise BadParams(f"campaign {campaign!r} is imported: expected one that is played")
     check_games(params.size, params.games)
-    crew = parse_workers(workers) if workers is not None else None
     if dry_run:
         most = crew[1] if isinstance(crew, tuple) else crew
         return _print_cost(campaign, params.size, params.games, most or os.cpu_count() or 1, as_json)
@@ -659,11 +660,11 @@ def match(
     Seconds a move are of the processor for our players, on the wall for external ones.
     """
     from hexdata import arena
-    from hexdata.cluster import parse_workers
+    from hexdata.params import check_place
     from hexdata.progress import Meter
 
     wanted = arena.Match(size, tuple(players), openings, games, swap, seed)
-    crew = parse_workers(workers) if workers is not None else None
+    crew = check_place(cluster, workers)
     with Meter("match", 2 * len(arena.pieces(wanted)), "games") as meter:
         result = arena.play_match(wanted, out, cluster, crew, lambda piece, fresh: meter.advance(2, fresh=fresh))
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
@@ -19,6 +20,7 @@ from pydantic import (
 )
 
 from hexdata.board import MAX_SIZE, MIN_SIZE
+from hexdata.cluster import Workers, parse_workers
 from hexdata.errors import BadInput
 from hexdata.openings import parse_scheme
 
@@ -210,6 +212,21 @@ class NotifyParams(Model):
     """Notification blocks of the Prefect server, such as slack-webhook/team: addresses and secrets stay there."""
 
 
+def check_place(cluster: str | None, workers: int | str | None) -> Workers | None:
+    """How many workers are meant, if this cluster starts any."""
+    if workers is None:
+        return None
+    crew = parse_workers(str(workers))
+    if cluster is not None and "://" in cluster:
+        raise BadInput(f"{cluster} has workers of its own: expected no --workers with an address")
+    return crew
+
+
+_CLUSTER = re.compile(r"local|slurm|pbs|ssh:.+|.+://.+")
+_NO_BRANCH = re.compile(r"^$|^HEAD$|^[-/]|(^|/)\.|//|\.\.|@\{|\.lock(/|$)|[/.]$|[\0-\x20~^:?*\[\\\x7f]")
+"""What `git check-ref-format --branch` refuses."""
+
+
 class ScheduleParams(Model):
     """When the active campaigns are extended, by how much, and where."""
 
@@ -236,6 +253,19 @@ class ScheduleParams(Model):
     def zone_exists(self) -> Self:
         if self.timezone not in available_timezones():
             raise ValueError(f"timezone {self.timezone!r}: expected a name such as UTC or Europe/Amsterdam")
+        return self
+
+    @model_validator(mode="after")
+    def place_exists(self) -> Self:
+        if self.cluster and not _CLUSTER.fullmatch(self.cluster):
+            raise ValueError(f"cluster {self.cluster!r}: expected local, tcp://…, tls://…, slurm, pbs or ssh:HOST,HOST")
+        check_place(self.cluster, self.workers or None)
+        return self
+
+    @model_validator(mode="after")
+    def branch_is_a_name(self) -> Self:
+        if _NO_BRANCH.search(self.branch):
+            raise ValueError(f"branch {self.branch!r}: expected a name that git takes for a branch")
         return self
 
 

@@ -313,6 +313,15 @@ def test_a_table_that_another_program_rewrote_is_still_known(capsys: Output, sui
         ("solve --openings --size 20", "board size 20 is out of range"),
         ("solve --openings --size 3 --moves a1", "--openings is about the empty board: expected no --moves with it"),
         ("solve --openings --size 3 --all-moves", "--openings is about the empty board: expected no --all-moves"),
+        ("generate hex6 --dry-run --cluster slurm", "--dry-run measures here: expected --workers alone with it"),
+        (
+            "generate hex6 --cluster tcp://127.0.0.1:1 --workers 2",
+            "tcp://127.0.0.1:1 has workers of its own: expected no --workers with an address",
+        ),
+        (
+            "match random uct:playouts=1 --cluster tcp://127.0.0.1:1 --workers 2",
+            "tcp://127.0.0.1:1 has workers of its own: expected no --workers with an address",
+        ),
         ("sho", "No such command 'sho'. Did you mean 'show'? (see `hexdata --help`)"),
         ("show --colour", "No such option: --colour"),
         ("", "Missing command"),

@@ -142,6 +142,11 @@ def test_the_next_time_the_clock_shows() -> None:
         ('schedule: {until: "24:00"}', "until: string should match pattern"),
         ("schedule: {timezone: Mars}", "timezone 'Mars': expected a name such as UTC"),
         ("schedule: {shards: 0}", "shards: input should be greater than 0"),
+        ("schedule: {workers: lots}", "workers is 'lots': expected a number such as 4, or a range such as 2-16"),
+        ("schedule: {workers: 123456}", "workers is '123456': expected a number such as 4"),
+        ("schedule: {cluster: foo}", "cluster 'foo': expected local, tcp://…, tls://…, slurm, pbs or ssh:HOST,HOST"),
+        ("schedule: {cluster: tcp://here:8786, workers: 4}", "tcp://here:8786 has workers of its own: expected no"),
+        ('schedule: {branch: "a b..c"}', "branch 'a b..c': expected a name that git takes for a branch"),
         ("schedule: {notify: {after: [bored]}}", "input should be 'completed', 'failed', 'crashed' or 'cancelled'"),
     ],
 )
@@ -151,6 +156,17 @@ def test_a_bad_schedule_is_one_sentence(tmp_path: Path, line: str, message: str)
     with pytest.raises(BadParams) as told:
         read_params(path)
     assert message in str(told.value)
+
+
+def test_a_branch_is_what_git_takes_for_one() -> None:
+    right = "nightly a/b é x@y a.b a.locks HEAD/a a]"
+    wrong = "-a /a a/ a//b .a a/.b a. a..b a.lock a.lock/b a@{b HEAD a~ a^ a: a? a* a["
+    for name in [*right.split(), *wrong.split(), "a b", "a\\b", "a\tb", "a\x7f", ""]:
+        known = subprocess.run(["git", "check-ref-format", "--branch", name], capture_output=True).returncode == 0
+        try:
+            assert (ScheduleParams(branch=name).branch == name) == known, name
+        except ValueError:
+            assert not known, name
 
 
 def test_a_late_run_ends_when_it_should_have(root: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from prefect import flow
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows.launch import check_prefect_api, told
+from flows.launch import check_prefect_api, launch_alone, told
 from flows.sharded import complete
 from hexdata.errors import BadInput
 
@@ -90,6 +90,13 @@ def test_what_the_system_refuses_is_one_sentence(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == "hexdata: logs/games.log: no space left on device\n"
     assert told(stopped) == 130
     assert capsys.readouterr().err == "hexdata: stopped\n"
+
+
+def test_workers_are_not_for_a_scheduler_that_has_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--cluster", "tcp://127.0.0.1:1", "--workers", "2"]
+    assert launch_alone(lambda *placed: None, lambda: None, arguments) == 2
+    told = capsys.readouterr().err
+    assert told == "hexdata: tcp://127.0.0.1:1 has workers of its own: expected no --workers with an address\n"
 
 
 class Babble(BaseHTTPRequestHandler):
