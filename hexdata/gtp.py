@@ -172,6 +172,8 @@ class Session:
 
     def _make(self, colour: Colour, move: Move) -> None:
         if (winner := self._winner()) is not None:
+            if move == "resign":  # scripts play until one side resigns, after the end too, and then ask for the score
+                return
             raise ValueError(f"the game is over: {winner} has won")
         if move == "swap-pieces" and not self._may_swap(colour):
             raise ValueError(f"{colour} cannot swap: expected one stone on the board, of {other(colour)}")
@@ -242,8 +244,8 @@ class Session:
         return self._name(self._choose(self._colour(words[0])))
 
     def _choose(self, colour: Colour) -> Move:
-        if (winner := self._winner()) is not None:
-            raise ValueError(f"the game is over: {winner} has won")
+        if self._winner():
+            return "resign"
         began, thread_began = time.monotonic(), time.thread_time()
         self._heed_the_clock(colour)
         turn = self._board.to_move

@@ -38,14 +38,17 @@ def test_a_recorded_session() -> None:
         9 undo
         10 play w resign
         11 final_score
-        12 quit
+        12 genmove b
+        13 undo
+        14 final_score
+        15 quit
     """
     assert talk(session, script) == (
         "=1 \n\n=2 \n\n=3 \n\n"
         "=4 \n   a b c\n 1 . . O\n  2 . . .\n   3 . . .\n"
         "black to move; Black (X) joins top and bottom, White (O) left and right\n\n"
         "=5 b1\n\n=6 a1 a2 b2 c2 a3 b3 c3\n\n=7 \n\n?8 cannot score: nobody has won yet\n\n"
-        "=9 \n\n=10 \n\n=11 B+Resign\n\n=12 \n\n"
+        "=9 \n\n=10 \n\n=11 B+Resign\n\n=12 resign\n\n=13 \n\n?14 cannot score: nobody has won yet\n\n=15 \n\n"
     )
     assert session.over
 
@@ -86,8 +89,24 @@ def test_a_game_is_that_of_play_games() -> None:
         colour = ("black", "white")[ply % 2]
         assert two[ply % 2].answer(f"genmove {colour}") == f"= {cell_name(cell, 6)}\n\n"
         two[1 - ply % 2].answer(f"play {colour} {cell_name(cell, 6)}")
-    assert session.answer("final_score") in ("= B+\n\n", "= W+\n\n")
-    assert session.answer("genmove b") == f"? the game is over: {('black', 'white')[1 - len(expected) % 2]} has won\n\n"
+    winner = ("black", "white")[1 - len(expected) % 2]
+    assert session.answer("final_score") == f"= {winner[0].upper()}+\n\n"
+    assert session.answer("play b a1") == f"? the game is over: {winner} has won\n\n"
+
+
+def test_after_the_end_all_that_is_left_is_to_resign() -> None:
+    """Benzene's scripts play until one side does, tell the other side, and ask both for the score."""
+    session = Session("random", 2)
+    talk(session, "time_settings 0 60 5\nplay b a1\nplay w b1\nplay b a2")
+    asked = ("showboard", "final_score", "hexdata-value")
+    before = [session.answer(line) for line in asked]
+    assert before[1] == "= B+\n\n"
+    script = "reg_genmove w\ngenmove w\ngenmove b\nplay w resign\nplay b resign"
+    assert talk(session, script) == "= resign\n\n" * 3 + "= \n\n" * 2
+    assert [session.answer(line) for line in asked] == before
+    assert session._clocks
+    assert session._clocks["white"].stones_left == 5
+    assert talk(session, "undo\nfinal_score") == "= \n\n? cannot score: nobody has won yet\n\n"
 
 
 def test_two_processes_play_a_whole_game_through_pipes() -> None:
@@ -226,7 +245,7 @@ def test_a_clock_of_weeks_is_no_error(settings: str) -> None:
     while session.answer("final_score") == "? cannot score: nobody has won yet\n\n":
         for colour in "bw":
             answer = session.answer(f"genmove {colour}") or ""
-            assert re.fullmatch(r"= [a-c][1-3]\n\n|\? the game is over.*\n\n", answer)
+            assert re.fullmatch(r"= [a-c][1-3]\n\n|= resign\n\n", answer)
 
 
 def test_a_busy_machine_gets_less_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
