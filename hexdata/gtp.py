@@ -235,15 +235,15 @@ class Session:
     def _genmove(self, words: list[str]) -> str:
         self._expect(words, 1, "genmove COLOUR")
         colour = self._colour(words[0])
-        move = self._choose(colour)
+        move = self._choose(colour, on_the_clock=True)
         self._make(colour, move)
         return self._name(move)
 
     def _reg_genmove(self, words: list[str]) -> str:
         self._expect(words, 1, "reg_genmove COLOUR")
-        return self._name(self._choose(self._colour(words[0])))
+        return self._name(self._choose(self._colour(words[0]), on_the_clock=False))
 
-    def _choose(self, colour: Colour) -> Move:
+    def _choose(self, colour: Colour, *, on_the_clock: bool) -> Move:
         if self._winner():
             return "resign"
         began, thread_began = time.monotonic(), time.thread_time()
@@ -256,7 +256,7 @@ class Session:
         self._value = thought["value"]
         spent, worked = time.monotonic() - began, time.thread_time() - thread_began
         self._slowness = max(spent / worked, 1.0) if worked >= LEAST_MEASURED else 1.0
-        if self._clocks:
+        if self._clocks and on_the_clock:
             self._clocks[colour].spend(spent)
         if self._allow_swap and self._may_swap(colour) and self._value < 0:
             return "swap-pieces"

@@ -228,6 +228,16 @@ def test_time_left_is_of_one_game() -> None:
     assert sum(map(int, visits[1::2])) == 10
 
 
+def test_a_move_that_is_not_made_takes_no_time() -> None:
+    session = Session("uct:playouts=10", 5)
+    talk(session, "time_settings 0 60 5\nreg_genmove b")
+    assert session._clocks
+    assert (session._clocks["black"].left, session._clocks["black"].stones_left) == (60, 5)
+    session.answer("genmove b")
+    assert session._clocks["black"].left < 60
+    assert session._clocks["black"].stones_left == 4
+
+
 def test_time_settings_give_seconds_instead_of_playouts() -> None:
     session = Session("mohex:playouts=10000000", 5)
     assert talk(session, "time_settings 2 0 0\ngenmove b\ntime_left w 1 0\ngenmove w").count("= ") == 4
