@@ -176,7 +176,7 @@ class Session:
                 return
             raise ValueError(f"the game is over: {winner} has won")
         if move == "swap-pieces" and not self._may_swap(colour):
-            raise ValueError(f"{colour} cannot swap: expected one stone on the board, of {other(colour)}")
+            raise ValueError(f"{colour} cannot swap: expected white, with one stone on the board, of black")
         if isinstance(move, int):
             if move in self._stones():
                 raise ValueError(f"{cell_name(move, self._size)} is already taken")
@@ -187,7 +187,8 @@ class Session:
             self._set_moves([*self._moves, (colour, move)])
 
     def _may_swap(self, colour: Colour) -> bool:
-        return len(self._moves) == 1 and self._moves[0][0] == other(colour) and isinstance(self._moves[0][1], int)
+        """A swap is White's answer to Black's first stone. The white stone that it leaves cannot be swapped back."""
+        return colour == "white" and [(side, isinstance(move, int)) for side, move in self._moves] == [("black", True)]
 
     def _stones(self) -> set[Cell]:
         return {*self._board.black(), *self._board.white()}

@@ -170,12 +170,30 @@ def test_swap() -> None:
     assert session.answer("genmove w") == "= swap-pieces\n\n"
     assert "2 . . O ." in (session.answer("showboard") or "")
     assert session.answer("play w swap-pieces") == (
-        "? white cannot swap: expected one stone on the board, of black\n\n"
+        "? white cannot swap: expected white, with one stone on the board, of black\n\n"
     )
     talk(session, "undo")
     assert "3 . X . ." in (session.answer("showboard") or "")
     talk(session, "param_game allow_swap 0")
     assert session.answer("genmove w") != "= swap-pieces\n\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "colour"),
+    [
+        ("play white b2", "black"),
+        ("play black b2", "black"),
+        ("play white b2", "white"),
+        ("play black b2\nplay white swap-pieces", "black"),
+        ("play black b2\nplay black d4", "white"),
+    ],
+)
+def test_only_white_swaps_and_once(script: str, colour: str) -> None:
+    session = Session("solver:nodes=1000", 4, allow_swap=True)
+    assert "?" not in talk(session, script)
+    assert ("swap-pieces" in (session.answer("all_legal_moves") or "")) == (script == "play black b2")
+    assert (session.answer(f"play {colour} swap-pieces") or "").startswith(f"? {colour} cannot swap: expected white")
+    assert session.answer(f"genmove {colour}") != "= swap-pieces\n\n"
 
 
 def test_colours_need_not_alternate() -> None:
