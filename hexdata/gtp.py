@@ -15,6 +15,7 @@ from hexdata.board import COLOURS, Cell, Colour, Position, bits, cell_map, cell_
 from hexdata.engine import Board, Player, player_settings
 from hexdata.errors import BadInput
 from hexdata.external import is_external
+from hexdata.swap import wants_swap
 
 Move: TypeAlias = Cell | Literal["swap-pieces", "resign"]
 
@@ -259,7 +260,8 @@ class Session:
         self._slowness = max(spent / worked, 1.0) if worked >= LEAST_MEASURED else 1.0
         if self._clocks and on_the_clock:
             self._clocks[colour].spend(spent)
-        if self._allow_swap and self._may_swap(colour) and self._value < 0:
+        may_swap = self._allow_swap and self._may_swap(colour)
+        if may_swap and wants_swap(self._thinks_by, self._board, thought["value"], thought["budget"]):
             return "swap-pieces"
         return thought["move"]
 

@@ -196,6 +196,21 @@ def test_only_white_swaps_and_once(script: str, colour: str) -> None:
     assert session.answer(f"genmove {colour}") != "= swap-pieces\n\n"
 
 
+@pytest.mark.parametrize("player", ["mohex:playouts=100", "mohex-2011:playouts=100"])
+@pytest.mark.parametrize(("size", "names"), [(4, "d1 a4"), (5, "b2 d2 b4 d4"), (6, "e2 d3 c4 b5")])
+def test_a_move_without_thinking_may_be_lost(player: str, size: int, names: str) -> None:
+    """After these stones White has one move that is not lost at once, so that nothing is searched; Black wins."""
+    session = Session(player, size, allow_swap=True)
+    for name in names.split():
+        talk(session, f"clear_board\nplay b {name}")
+        assert session.answer("genmove w") == "= swap-pieces\n\n"
+
+
+def test_random_never_swaps() -> None:
+    session = Session("random", 4, allow_swap=True)
+    assert "swap-pieces" not in talk(session, "play b b3\ngenmove w")
+
+
 def test_colours_need_not_alternate() -> None:
     session = Session("solver:nodes=100", 3)
     talk(session, "genmove w\n" * 9)
