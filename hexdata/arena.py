@@ -46,6 +46,7 @@ from hexdata.records import (
     write_whole,
 )
 from hexdata.shards import Made, complete, set_aside, unfinished
+from hexdata.swap import SWAP_NODES, wants_swap
 
 PROOF_NODES = 500
 """What the solver may spend on confirming a win. A player claims one when it has proved it, so that few are needed."""
@@ -96,6 +97,7 @@ class Piece:
 
     def key(self) -> str:
         rest = {"engine": engine.ENGINE_VERSION, "schema": SCHEMA_VERSION, "proof_nodes": PROOF_NODES}
+        rest |= {"swap_nodes": SWAP_NODES} if self.swap else {}
         return params_hash({**asdict(self), **rest})
 
 
@@ -243,16 +245,19 @@ class Seat:
         elif self.own:
             self.own.new_game(seed)
 
-    def think(self, board: engine.Board, swapped: bool) -> Thought:
+    def think(self, board: engine.Board, swap: bool) -> Thought:
+        """Its move. `swap`: White may take over the first stone in this game, and nobody has."""
         clock = time.monotonic_ns if self.external else time.thread_time_ns
         began = clock()
         if self.external:
-            thought = Thought(self.external.choose(board.moves, swapped=swapped))
+            thought = Thought(self.external.choose(board.moves, swap=swap))
         else:
             assert self.own
             found = self.own.choose(board)
             visits = found["visit_cells"].tolist(), found["visit_counts"].tolist()
             thought = Thought(found["move"], found["value"], found["budget"], visits)
+            if swap and len(board.moves) == 1 and wants_swap(self.player, board, thought.value, thought.budget):
+                thought = replace(thought, answer="swap-pieces")
         self.effort.nanoseconds += clock() - began
         self.effort.moves += 1
         return thought
@@ -275,17 +280,14 @@ def play_game(size: int, seats: Mapping[Colour, Seat], opening: Opening, seed: i
         _note(game, Thought(0))
     while board.winner() is None:
         colour = cast(Colour, board.to_move)
-        may_swap = swap and not game.swapped and len(board.moves) == 1
-        thought = sides[colour].think(board, game.swapped)
-        if may_swap and (thought.answer == "swap-pieces" or thought.value < 0):
+        thought = sides[colour].think(board, swap and not game.swapped)
+        if thought.answer == "swap-pieces":
             sides = {"black": sides["white"], "white": sides["black"]}
             game.black, game.white, game.swapped = game.white, game.black, True
             continue
         if thought.answer == "resign":
             game.winner, game.ended_by = other(colour), "resign"
             return game
-        if thought.answer == "swap-pieces":
-            raise EngineFailed(f"the engine {sides[colour].player!r} swapped in a game without a swap")
         board.play(thought.answer)
         game.moves.append(thought.answer)
         _note(game, thought)

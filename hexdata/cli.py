@@ -607,7 +607,8 @@ def gtp(
     """Play through standard input and output, as HexGui, Benzene's scripts and `hexdata match` ask for.
 
     list_commands lists what is understood; param_player shows the player's parameters and sets them; param_game
-    allow_swap 1 lets it swap as --swap does; time_settings gives it seconds instead of its own budget.
+    allow_swap 1 lets it swap as --swap does; time_settings gives it seconds instead of its own budget. swap-pieces
+    turns Black's first stone into a white one on the mirrored cell, as in HexGui 0.10, and Black moves next.
 
     A player's seconds are of the search's processor time for uct, mohex and mohex-2011 (mohex takes half as long again
     when it is not sure), on the wall for solver. The clock of time_settings is on the wall: a search gets at most half

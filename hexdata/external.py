@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Literal, TypeAlias
 
-from hexdata.board import COLOURS, Cell, Colour, cell_map, cell_name, check_size, parse_cell
+from hexdata.board import COLOURS, Cell, Colour, cell_name, check_size, parse_cell
 from hexdata.errors import BadInput
 
 PREFIX = "gtp:"
@@ -88,6 +88,8 @@ class ExternalPlayer:
         self._unread = b""
         self._told: list[str] | None = None
         """The `play` arguments that the engine's board stands for; None if it must be cleared."""
+        self._may_swap = False
+        """What it was told of the rules when its board was cleared."""
 
     def __enter__(self) -> ExternalPlayer:
         return self
@@ -103,33 +105,28 @@ class ExternalPlayer:
         """
         self.close()
 
-    def choose(self, moves: Sequence[Cell], *, swapped: bool = False) -> Answer:
-        """The engine's move after these, Black's first. After a swap (`swapped`: the second player took over the first
-        stone) the moves go on as they would without one, colours by stone; the engine is told of `swap-pieces`, whose
-        board is the mirror image.
+    def choose(self, moves: Sequence[Cell], *, swap: bool = False) -> Answer:
+        """The engine's move after these, Black's first. `swap`: White may take over the first stone in this game, and
+        nobody has.
+
+        What `swap-pieces` does to the board differs from program to program, so none is told of one: after a swap, the
+        moves go on as they would without, and the engine is asked for those of the other colour.
         """
         try:
-            return self._choose(self._as_told(moves, swapped), moves, swapped)
+            return self._choose(moves, swap)
         except EngineFailed:
             self.kill()
             raise
 
-    def _as_told(self, moves: Sequence[Cell], swapped: bool) -> list[str]:
-        names = [self._name(cell, swapped and ply > 0) for ply, cell in enumerate(moves)]
-        if swapped:
-            names.insert(1, "swap-pieces")
-        return [f"{COLOURS[number % 2]} {name}" for number, name in enumerate(names)]
-
-    def _name(self, cell: Cell, mirrored: bool) -> str:
-        return cell_name(cell_map(self.size, 2)[cell] if mirrored else cell, self.size)
-
-    def _choose(self, game: list[str], moves: Sequence[Cell], swapped: bool) -> Answer:
+    def _choose(self, moves: Sequence[Cell], swap: bool) -> Answer:
         if self._process is None:
             self._start()
-        if self._told is None or self._told != game[: len(self._told)]:
+        game = [f"{COLOURS[ply % 2]} {cell_name(cell, self.size)}" for ply, cell in enumerate(moves)]
+        if self._told is None or self._told != game[: len(self._told)] or self._may_swap != swap:
             self.ask(f"boardsize {self.size}")
             self.ask("clear_board")
-            self._told = []
+            self._exchange(f"param_game allow_swap {int(swap)}")  # Benzene's programs know it; others may refuse
+            self._told, self._may_swap = [], swap
         for move in game[len(self._told) :]:
             self.ask(f"play {move}")
             self._told.append(move)
@@ -140,17 +137,15 @@ class ExternalPlayer:
             self._told = None
             return "resign"
         if answer == "swap-pieces" or answer == "swap":
-            if len(game) != 1:
-                raise self._failure(f"answered {answer!r} to `{command}` as move {len(game) + 1}")
-            self._told.append(f"{colour} swap-pieces")
+            if not swap or len(game) != 1:
+                raise self._failure(f"answered {answer!r} to `{command}`, where it may not swap")
+            self._told = None
             return "swap-pieces"
         try:
             cell = parse_cell(answer, self.size)
         except ValueError:
             raise self._failure(f"answered {answer[:40]!r} to `{command}`: expected a cell") from None
         self._told.append(f"{colour} {answer}")
-        if swapped:
-            cell = cell_map(self.size, 2)[cell]
         if cell in moves:
             raise self._failure(f"played {answer} as {colour}, where a stone lies")
         return cell

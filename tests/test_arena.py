@@ -184,6 +184,13 @@ def test_a_strong_opening_is_swapped_and_a_weak_one_is_not(tmp_path: Path) -> No
         assert [getattr(line, name) for name in told] == [row[name] for name in told]
 
 
+def test_a_move_without_thinking_may_be_lost() -> None:
+    """After d1 on 4x4 White has one move that is not lost at once: mohex plays it without a search, and loses."""
+    seats = {"black": Seat("random", 4), "white": Seat("mohex:playouts=10", 4)}
+    assert play_game(4, seats, (3,), 1, swap=True).swapped
+    assert not play_game(4, {"black": seats["white"], "white": seats["black"]}, (3,), 1, swap=True).swapped
+
+
 # ------------------------------------------------------------------------------------------------------------- external
 
 
@@ -206,6 +213,37 @@ def test_an_external_engine_plays_with_and_without_a_swap() -> None:
                 assert Position.after(5, row["moves"]).winner() == row["winner"]
             else:
                 assert row[row["winner"]] == "solver:nodes=2000"
+
+
+def test_an_engine_swaps_in_its_own_way(tmp_path: Path) -> None:
+    """As Benzene's programs do: only where it is told that it may, and the stone stays Black's; it refuses to be told
+    of a swap, and to go on after one as if nothing had been.
+    """
+    program = tmp_path / "engine.py"
+    program.write_text("""
+import sys
+played, may_swap = [], False
+for line in sys.stdin:
+    command, *words = line.split()
+    sign, answer = "=", ""
+    if command == "clear_board": played, may_swap = [], False
+    elif command == "param_game": may_swap = words == ["allow_swap", "1"]
+    elif command == "play" and "swap" not in words[1] + "".join(played): played.append(words[1])
+    elif command == "genmove" and "swap" not in "".join(played):
+        empty = [f"{c}{r}" for c in "abcd" for r in range(1, 5) if f"{c}{r}" not in played]
+        answer = "swap-pieces" if may_swap and len(played) == 1 else empty[0]
+        played.append(answer)
+    elif command not in ("boardsize", "name", "quit"): sign, answer = "?", "invalid"
+    print(sign, answer, "\\n", flush=True)
+""")
+    external = f"gtp:'{sys.executable}' '{program}'"
+    made = play_piece(Piece(0, 4, external, "mohex:playouts=50", (9,), (1, 2), True))
+    assert made.notes["failures"] == 0
+    found = read_bytes(made.content).to_pylist()
+    # b3 is a strong opening: each of them swaps, and has Black then
+    assert [(row["swapped"], row["black"]) for row in found] == [(True, "mohex:playouts=50"), (True, external)]
+    again = play_piece(Piece(0, 4, external, "mohex:playouts=50", (9,), (1, 2), False))
+    assert [row["swapped"] for row in read_bytes(again.content).to_pylist()] == [False, False]
 
 
 def read_bytes(content: bytes) -> pa.Table:

@@ -36,6 +36,10 @@ def genmove(*answers: str) -> str:
     continue"""
 
 
+START = ["boardsize 3", "clear_board", "param_game allow_swap 0"]
+START_WITH_SWAP = ["boardsize 3", "clear_board", "param_game allow_swap 1"]
+
+
 def log(folder: Path) -> list[str]:
     return (folder / "log").read_text().splitlines()
 
@@ -44,11 +48,10 @@ def test_only_what_is_new_is_told(tmp_path: Path) -> None:
     with ExternalPlayer(engine(tmp_path, genmove("A2", "c3", "swap-pieces")), 3) as player:
         assert player.choose([0]) == 3
         assert player.choose([0, 3, 1]) == 8
-        assert player.choose([5]) == "swap-pieces"
-    start = ["boardsize 3", "clear_board"]
+        assert player.choose([5], swap=True) == "swap-pieces"
     assert log(tmp_path) == [
-        *start, "play black a1", "genmove white", "play black b1", "genmove white",
-        *start, "play black c2", "genmove white", "quit",
+        *START, "play black a1", "genmove white", "play black b1", "genmove white",
+        *START_WITH_SWAP, "play black c2", "genmove white", "quit",
     ]  # fmt: skip
 
 
@@ -60,17 +63,25 @@ def test_a_new_game_is_a_new_process(tmp_path: Path) -> None:
         assert player.choose([]) == 0
         player.new_game()
         player.new_game()
-    assert log(tmp_path) == ["boardsize 3", "clear_board", "genmove black", "quit"] * 2
+    assert log(tmp_path) == [*START, "genmove black", "quit"] * 2
 
 
-def test_after_a_swap_the_engine_sees_the_mirror_image(tmp_path: Path) -> None:
-    """The stone on c1 becomes White's on a3; the engine is Black, whose b1 there is White's a2 of the game."""
-    with ExternalPlayer(engine(tmp_path, genmove("b1", "resign")), 3) as player:
-        assert player.choose([2], swapped=True) == 3
-        assert player.choose([2, 3, 4], swapped=True) == "resign"
-    assert log(tmp_path)[2:-1] == [
-        "play black c1", "play white swap-pieces", "genmove black", "play white b2", "genmove black",
+def test_after_its_swap_an_engine_is_told_the_position(tmp_path: Path) -> None:
+    """Whatever a swap does to its own board: the stone stays Black's here, and the engine goes on as Black."""
+    with ExternalPlayer(engine(tmp_path, genmove("swap-pieces", "b1", "resign")), 3) as player:
+        assert player.choose([2], swap=True) == "swap-pieces"
+        assert player.choose([2, 3]) == 1
+        assert player.choose([2, 3, 1, 4]) == "resign"
+    assert log(tmp_path)[:-1] == [
+        *START_WITH_SWAP, "play black c1", "genmove white",
+        *START, "play black c1", "play white a2", "genmove black", "play white b2", "genmove black",
     ]  # fmt: skip
+
+
+def test_an_engine_may_know_nothing_of_swaps(tmp_path: Path) -> None:
+    body = 'if command == "param_game": print("? unknown command\\n", flush=True); continue'
+    with ExternalPlayer(engine(tmp_path, body + "\n" + genmove("b2")), 3) as player:
+        assert player.choose([2], swap=True) == 4
 
 
 @pytest.mark.parametrize(
@@ -86,6 +97,7 @@ def test_after_a_swap_the_engine_sees_the_mirror_image(tmp_path: Path) -> None:
         (genmove("d1"), "answered 'd1' to `genmove white`: expected a cell"),
         (genmove(""), "answered '' to `genmove white`: expected a cell"),
         (genmove("pass"), "answered 'pass' to `genmove white`: expected a cell"),
+        (genmove("swap-pieces"), "answered 'swap-pieces' to `genmove white`, where it may not swap"),
     ],
 )
 def test_what_an_engine_does_wrong_is_said(tmp_path: Path, body: str, sentence: str) -> None:
