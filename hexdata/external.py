@@ -37,6 +37,7 @@ LOOK_SECONDS = 0.5
 MOST_ANSWER_BYTES = 1 << 20
 """An engine that prints without end has failed too."""
 
+_REPLY = re.compile(rb"^[=?][0-9]*[ \t\n]", re.MULTILINE)
 _EMPTY_LINE = re.compile(rb"\n[ \t]*\n")
 
 Answer: TypeAlias = Cell | Literal["resign", "swap-pieces"]
@@ -195,7 +196,9 @@ class ExternalPlayer:
         self._unread, self._told = b"", None
 
     def _read_answer(self, command: str) -> str:
-        """From the line that begins with `=` or `?` to the empty line; what an engine prints before is skipped."""
+        """From the line that begins with `=` or `?`, a number or none and a space, to the empty line; what an engine
+        prints before, such as a banner of `=====`, is skipped.
+        """
         assert self._process is not None
         assert self._process.stdout is not None
         source = self._process.stdout.fileno()
@@ -203,7 +206,7 @@ class ExternalPlayer:
         with selectors.DefaultSelector() as selector:
             selector.register(source, selectors.EVENT_READ)
             while True:
-                begins = re.search(rb"^[=?]", self._unread, re.MULTILINE)
+                begins = _REPLY.search(self._unread)
                 if begins and (ends := _EMPTY_LINE.search(self._unread, begins.start())):
                     answer = self._unread[begins.start() : ends.start()]
                     self._unread = self._unread[ends.end() :]

@@ -124,7 +124,8 @@ def test_a_failed_engine_is_started_again(tmp_path: Path) -> None:
 
 
 def test_noise_before_an_answer_is_skipped(tmp_path: Path) -> None:
-    body = 'if command == "genmove": print("\\nthinking\\r\\n\\n=  c3\\r\\n\\r\\n", end="", flush=True); continue'
+    noise = "\\n=====\\n\\n===== thinking\\r\\n?!\\n\\n"
+    body = f'if command == "genmove": print("{noise}=  c3\\r\\n\\r\\n", end="", flush=True); continue'
     with ExternalPlayer(engine(tmp_path, body), 3) as player:
         assert player.choose([]) == 8
 
