@@ -542,13 +542,11 @@ class Result:
         return sum(spent) / len(spent) if spent else None
 
     def seconds(self, player: str) -> float | None:
-        """The mean over all its moves, if all were timed."""
+        """The mean over its moves, those that were timed: a kill may come between games and their times."""
         moves = nanoseconds = 0
         for found in self.finished:
             for name, who in (("first", found.piece.first), ("second", found.piece.second)):
-                if who == player:
-                    if f"{name}_ns" not in found.notes:
-                        return None
+                if who == player and f"{name}_ns" in found.notes:
                     moves += found.notes[f"{name}_moves"]
                     nanoseconds += found.notes[f"{name}_ns"]
         return nanoseconds / 1e9 / moves if moves else None
