@@ -1,7 +1,8 @@
 """Matches: who is stronger, and how sure that is. Each pair of players plays every opening with both colours.
 
 A piece of a match is one opening of one pair, two games; it is made by any worker and, with a folder, never twice. The
-folder holds the games (Parquet and SGF), the results, and apart from them the times, which no two runs share.
+folder says which match it is of and holds the games (Parquet and SGF), the results, and apart from them the times,
+which no two runs share. Games that do not count, as with a smaller `--games`, are spare: they lie beside those that do.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +24,7 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from hexdata import engine
@@ -38,6 +41,7 @@ from hexdata.openings import Opening, all_openings, check_scheme, listed_opening
 from hexdata.records import (
     SCHEMA_VERSION,
     games_schema,
+    metadata_of_schema,
     params_hash,
     read_table,
     remove_others,
@@ -389,6 +393,7 @@ def play_match(
     with ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(TemporaryDirectory()))
+        _claim(folder, match)
         result = Result(match, play_pieces(todo, folder, cluster, workers, done))
         records = [game for found in result.finished for game in sgf_games(found.table)]
         write_whole(folder / "games.sgf", "".join(map(write_sgf, records)).encode())
@@ -407,6 +412,7 @@ def play_pieces(
     """Play what the folder does not hold. `done` is told of each piece, and whether it was played just now."""
     _check_folder(folder)
     games, times = folder / "games", folder / "times"
+    _exchange_spares(folder, todo)
     missing = unfinished(games, todo)
     waiting = {piece.number for piece in missing}
     for piece in todo:
@@ -428,6 +434,9 @@ def play_pieces(
                 raise Unfinished(set_aside(failures, len(todo)))
     remove_others(games, [piece.name for piece in todo])
     remove_others(times, [f"{piece.name}.json" for piece in todo])
+    for path in folder.iterdir():
+        if OUR_HALVES.fullmatch(path.name):
+            path.unlink()
     return [
         Finished(piece, read_table(games / piece.name, "games"), _read_notes(times / f"{piece.name}.json"))
         for piece in todo
@@ -441,14 +450,70 @@ def _play_here(piece: Piece) -> Made:
         raise Unfinished(f"{error}, {TRIES} times in a row; with --out the games before it are kept") from None
 
 
+OUR_FOLDERS = ("games", "times", "spare")
+OUR_FILES = ("match.json", "games.sgf", "results.json", "results.txt")
+OUR_HALVES = re.compile(rf"\.({'|'.join(map(re.escape, OUR_FILES))})\.[a-z0-9_]{{8}}")
+"""What a kill leaves of `write_whole`."""
+
+
 def _check_folder(folder: Path) -> None:
     """Files that are not of a match are not ours to remove."""
-    ours = {"games", "times", "games.sgf", "results.json", "results.txt"}
     if folder.exists() and not folder.is_dir():
         raise BadMatch(f"{folder}: a file: expected a folder, or a name for a new one")
     for path in sorted(folder.iterdir()) if folder.exists() else []:
-        if path.name not in ours:
+        if path.name not in (*OUR_FOLDERS, *OUR_FILES) and not OUR_HALVES.fullmatch(path.name):
             raise BadMatch(f"{folder}: holds {path.name}, which is not of a match: expected an empty or a new folder")
+
+
+def _claim(folder: Path, match: Match) -> None:
+    """Write into the folder which match it is of, however many games; one that is of another is left as it is."""
+    _check_folder(folder)
+    mine = {**asdict(match), "players": list(match.players)}
+    del mine["games"]
+    # until there was a match.json, only the results told of the match
+    if said := next((path for name in ("match.json", "results.json") if (path := folder / name).exists()), None):
+        try:
+            theirs = dict(json.loads(said.read_bytes()))
+        except (ValueError, TypeError):
+            raise BadMatch(f"{said}: is damaged: expected that of a match, or a new folder") from None
+        if others := [name for name in mine if theirs.get(name) != mine[name]]:
+            raise BadMatch(
+                f"{folder}: holds a match with other {' and '.join(others)}: expected the same match or a new folder"
+            )
+    write_json(folder / "match.json", mine)
+
+
+def _exchange_spares(folder: Path, todo: Sequence[Piece]) -> None:
+    """Pieces that are not of this match, such as those of a larger `--games`, become spare; spare ones that are return.
+
+    Spare pieces bear their key, as another may have their number.
+    """
+    games, times, spare = folder / "games", folder / "times", folder / "spare"
+    wanted = {piece.name: piece.key() for piece in todo}
+    for path in sorted(games.glob("*.parquet")):
+        key = _key_of(path)
+        if key and wanted.get(path.name) != key:
+            _move(times / f"{path.name}.json", spare / f"{key}.json")
+            _move(path, spare / f"{key}.parquet")
+    for name, key in wanted.items():
+        if (spare / f"{key}.parquet").exists() and not (games / name).exists():
+            _move(spare / f"{key}.json", times / f"{name}.json")
+            _move(spare / f"{key}.parquet", games / name)
+
+
+def _move(path: Path, to: Path) -> None:
+    if path.exists():
+        to.parent.mkdir(exist_ok=True)
+        path.replace(to)
+
+
+def _key_of(path: Path) -> str:
+    """Of the piece in this file; empty if it holds none."""
+    try:
+        key = str(metadata_of_schema(pq.read_schema(path)).get("key"))
+    except (OSError, ValueError, pa.ArrowException):
+        return ""
+    return key if re.fullmatch("[0-9a-f]{64}", key) else ""
 
 
 def _read_notes(path: Path) -> dict[str, int]:

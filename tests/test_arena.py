@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,67 @@ def test_a_folder_keeps_what_is_finished_and_is_valid(tmp_path: Path) -> None:
     timed = [found.notes for number, found in enumerate(again.finished) if number != 1]
     moves, spent = (sum(notes[f"second_{name}"] for notes in timed) for name in ("moves", "ns"))
     assert again.seconds("random") == spent / 1e9 / moves
+
+
+def test_with_fewer_games_the_others_are_spare(tmp_path: Path) -> None:
+    """On 3x3, 18 games start from all openings, 6 from three that have other numbers then."""
+    folder = tmp_path / "m"
+    kept: list[bool] = []
+
+    def run(games: int | None) -> arena.Result:
+        kept.clear()
+        match = Match(3, ("random", "uct:playouts=5"), "all", games)
+        return play(match, folder=folder, done=lambda piece, fresh: kept.append(fresh))
+
+    first = run(None)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert len(rows(run(6))) == 6
+    assert sorted(kept) == [False, True, True]
+    assert len(read_folder(folder / "games", "games")) == 6
+    assert run(None).figures() == first.figures()
+    assert kept == [False] * 9
+    assert {path: path.read_bytes() for path in before} == before
+    run(6)
+    assert kept == [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"size": 4}, "size"),
+        ({"players": ("random", "uct:playouts=7"), "seed": 2}, "players and seed"),
+        ({"players": ("uct:playouts=5", "random")}, "players"),
+        ({"openings": "ring2"}, "openings"),
+        ({"swap": True}, "swap"),
+    ],
+)
+@pytest.mark.parametrize("left", ["match.json", "results.json"])
+def test_a_folder_of_another_match_is_left_alone(tmp_path: Path, change: dict[str, Any], names: str, left: str) -> None:
+    """A match that was stopped has no results yet; before there was a match.json, only the results told of it."""
+    match = Match(3, ("random", "uct:playouts=5"), "all", games=4)
+    play(match, folder=tmp_path)
+    (tmp_path / {"match.json": "results.json", "results.json": "match.json"}[left]).unlink()
+    before = folder_hash(tmp_path)
+    with pytest.raises(BadMatch, match=f"holds a match with other {names}: expected the same match or a new folder"):
+        play(replace(match, **change), folder=tmp_path)
+    assert folder_hash(tmp_path) == before
+    fresh: list[bool] = []
+    play(match, folder=tmp_path, done=lambda piece, played: fresh.append(played))
+    assert fresh == [False, False]
+
+
+def test_a_damaged_match_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "match.json").write_text("[3]")
+    with pytest.raises(BadMatch, match=r"match.json: is damaged: expected that of a match, or a new folder"):
+        play(Match(3, ("random", "uct:playouts=1"), "all"), folder=tmp_path)
+
+
+def test_what_a_kill_leaves_of_a_file_is_removed(tmp_path: Path) -> None:
+    halves = [tmp_path / ".games.sgf.ab12cd34", tmp_path / ".match.json.__x1y2z3"]
+    for path in halves:
+        path.write_text("half a fi")
+    play(Match(3, ("random", "uct:playouts=1"), "all", games=2), folder=tmp_path)
+    assert not any(path.exists() for path in halves)
 
 
 def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
