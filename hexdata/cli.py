@@ -70,8 +70,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         print("hexdata: stopped", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # the reader has gone, as in `hexdata head FILE | head`; Python would complain when it closes standard output
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        # the reader has gone, as in `hexdata head FILE | head`, which typer makes an exit with code 1; Python would
+        # complain when it closes standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Unfinished as error:

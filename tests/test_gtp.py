@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from hexdata.board import Position, cell_name, parse_cell
+from hexdata.cli import BROKEN_PIPE
 from hexdata.engine import Player, play_games
 from hexdata.errors import BadInput
 from hexdata.external import ExternalPlayer
@@ -157,6 +158,22 @@ def test_the_end_of_the_input_ends_the_program() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"= hexdata\n\n? unknown command")
     assert done.stdout.endswith(b"\n\n= \n\n")
+
+
+def test_a_reader_that_goes_ends_the_program() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--player", "random"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(b"name\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"= hexdata\n"
+        process.stdout.close()
+        process.stdin.write(b"name\n")
+        process.stdin.flush()
+        assert (process.wait(), process.stderr.read()) == (BROKEN_PIPE, b"")
 
 
 def test_swap() -> None:
