@@ -141,15 +141,16 @@ def homes(files: Sequence[Path]) -> dict[Path, str]:
 def validate(*paths: Path) -> Report:
     """Check Parquet files, every one below folders, and what must hold between all of them."""
     report = Report()
-    named: dict[Path, None] = {}
+    found_files: set[Path] = set()
     for path in paths:
         if not path.exists():
             raise BadFile(f"{path}: no such file or folder")
-        below = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+        below = _below(path, "*.parquet") if path.is_dir() else [path]
         if not below:
             raise BadFile(f"{path}: no Parquet files here")
-        named |= dict.fromkeys(below)
-    home_of = homes(list(named))
+        found_files.update(below)
+    named = sorted(found_files)
+    home_of = homes(named)
     sound: list[Sound] = []
     for file in named:
         report.files += 1
@@ -177,9 +178,15 @@ def validate(*paths: Path) -> Report:
     for check in (_order, _ids, _leaks, _copied_leaks, _copies, _counts):
         places += check(everything)
     report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in places]
-    for sums in sorted({sums for folder in folders for sums in folder.rglob("SHA256SUMS")}):
+    for sums in sorted({sums for folder in folders for sums in _below(folder, "SHA256SUMS")}):
         report.problems += _checksums(sums)
     return report
+
+
+def _below(folder: Path, pattern: str) -> list[Path]:
+    """Files below a folder, without what is hidden there: work that is not finished, and other programs' own."""
+    found = sorted(folder.rglob(pattern))
+    return [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 
 
 def _check_table(table: pa.Table, report: Report) -> Iterator[tuple[int | None, str, str]]:

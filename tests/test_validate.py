@@ -375,6 +375,19 @@ class TestFolders:
         shutil.copy(dataset / "validation-00000-of-00001.parquet", dataset / "train-00001-of-00003.parquet")
         assert ("dataset/train-00001-of-00003.parquet", None, "split") in self.found(built)
 
+    def test_the_order_in_which_files_are_named_says_nothing(self, built: Path) -> None:
+        files = sorted(built.rglob("*.parquet"))
+        found = validate(*reversed(files))
+        assert (found.problems, found.rows) == ([], validate(*files).rows)
+
+    def test_unfinished_work_in_hidden_folders_is_passed_over(self, built: Path, tables: dict[str, pa.Table]) -> None:
+        pieces = built / ".work" / "suites"
+        write(pieces / "openings-00000.parquet", "openings", tables["openings"].take(pa.array(range(0, 25, 2))))
+        (pieces / "SHA256SUMS").write_text(f"{'0' * 64}  lost.parquet\n")
+        assert self.found(built) == set()
+        assert {problem.rule for problem in validate(pieces).problems} == {"cells", "checksum"}
+        assert {problem.rule for problem in validate(pieces / "openings-00000.parquet").problems} == {"cells"}
+
     @pytest.mark.parametrize("side", ["train", "validation", "test"])
     def test_a_missing_side(self, built: Path, side: str) -> None:
         for path in (built / "dataset").glob(f"{side}-*"):
