@@ -36,6 +36,8 @@ LARGE_ROWS, LARGE_NODES = 3, 2_000
 """Rows of a file with more empty cells, which only the solver itself can prove: a quarter of a second each on 9x9."""
 
 ENDS = ("chain", "proof", "resign")
+RELEASED = ("croissant.json", "provenance.json")
+"""What only a release has."""
 
 MOST_PER_RULE = 5
 """Problems named per file and rule: one broken rule often breaks on every row."""
@@ -177,9 +179,10 @@ def validate(*paths: Path) -> Report:
     everything.whole.difference_update(place if place.is_dir() else place.parent for place, *_ in places)
     for check in (_order, _ids, _leaks, _copied_leaks, _copies, _counts):
         places += check(everything)
+    lists = {file.parent for folder in folders for name in ("SHA256SUMS", *RELEASED) for file in _below(folder, name)}
+    for folder in sorted(lists):
+        places += _checksums(folder)
     report.problems += [Problem(str(file), row, rule, text) for file, row, rule, text in places]
-    for sums in sorted({sums for folder in folders for sums in _below(folder, "SHA256SUMS")}):
-        report.problems += _checksums(sums)
     return report
 
 
@@ -665,13 +668,27 @@ def _few_places(found: Iterator[Place]) -> Iterator[Place]:
             yield path, None, "counts", f"and {count - MOST_PER_RULE} more rows"
 
 
-def _checksums(sums: Path) -> list[Problem]:
-    problems = []
-    for number, line in enumerate(sums.read_text().splitlines()):
+def _checksums(folder: Path) -> Iterator[Place]:
+    """Listed files have the bytes that they should have, and a release lists all of its files."""
+    sums = folder / "SHA256SUMS"
+    try:
+        lines = sums.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        yield sums, None, "checksum", "missing: expected the checksums of all files of the release"
+        return
+    except UnicodeDecodeError:
+        yield sums, None, "checksum", "not readable as text"
+        return
+    listed = {"SHA256SUMS"}
+    for number, line in enumerate(lines):
         digest, _, name = line.partition("  ")
-        file = sums.parent / name
+        file = folder / name
+        listed.add(name)
         if not file.is_file():
-            problems.append(Problem(str(sums), number, "checksum", f"{name} is missing"))
+            yield sums, number, "checksum", f"{name} is missing"
         elif hashlib.sha256(file.read_bytes()).hexdigest() != digest:
-            problems.append(Problem(str(sums), number, "checksum", f"{name} has other bytes"))
-    return problems
+            yield sums, number, "checksum", f"{name} has other bytes"
+    if any((folder / name).is_file() for name in RELEASED):
+        there = {file.relative_to(folder).as_posix() for file in _below(folder, "*") if file.is_file()}
+        if unlisted := sorted(there - listed):
+            yield sums, None, "checksum", f"{len(unlisted)} files of the release are not listed, first {unlisted[0]}"

@@ -1,5 +1,6 @@
 """Every planted fault is found, with its file, row and rule."""
 
+import hashlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -502,3 +503,45 @@ def test_checksums_truncation_and_nothing(tables: dict[str, pa.Table], tmp_path:
     assert [p.rule for p in validate(tmp_path).problems] == ["readable"]
     with pytest.raises(BadFile, match="not a readable Parquet file"):
         validate(path)
+
+
+class TestRelease:
+    """Its SHA256SUMS stands for every file."""
+
+    @pytest.fixture
+    def release(self, tables: dict[str, pa.Table], tmp_path: Path) -> Path:
+        folder = tmp_path / "hex5"
+        write(folder / "data" / "openings" / "test-00000-of-00001.parquet", "openings", tables["openings"])
+        for name in ("README.md", "croissant.json", "provenance.json"):
+            (folder / name).write_text("{}\n")
+        (folder / ".gitattributes").write_text("put there by its host\n")
+        names = ["README.md", "croissant.json", "data/openings/test-00000-of-00001.parquet", "provenance.json"]
+        sums = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+        (folder / "SHA256SUMS").write_text("".join(sums))
+        assert validate(folder).problems == []
+        return folder
+
+    def found(self, folder: Path) -> list[tuple[str, str, str]]:
+        problems = validate(folder.parent).problems
+        return [(Path(p.file).relative_to(folder).as_posix(), p.rule, p.message) for p in problems]
+
+    def test_no_list(self, release: Path) -> None:
+        (release / "SHA256SUMS").unlink()
+        text = "missing: expected the checksums of all files of the release"
+        assert self.found(release) == [("SHA256SUMS", "checksum", text)]
+
+    def test_an_unreadable_list(self, release: Path) -> None:
+        (release / "SHA256SUMS").write_bytes(b"\xff\xfe")
+        assert self.found(release) == [("SHA256SUMS", "checksum", "not readable as text")]
+
+    def test_an_empty_list(self, release: Path) -> None:
+        (release / "SHA256SUMS").write_text("")
+        text = "4 files of the release are not listed, first README.md"
+        assert self.found(release) == [("SHA256SUMS", "checksum", text)]
+
+    def test_files_that_are_not_listed(self, release: Path) -> None:
+        lines = (release / "SHA256SUMS").read_text().splitlines(keepends=True)
+        (release / "SHA256SUMS").write_text("".join(line for line in lines if "croissant.json" not in line))
+        (release / "data" / "evil.txt").write_text("planted")
+        text = "2 files of the release are not listed, first croissant.json"
+        assert self.found(release) == [("SHA256SUMS", "checksum", text)]
