@@ -10,8 +10,9 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from hexdata import audit, engine
 from hexdata.augment import augment
 from hexdata.board import MAX_SIZE, MIN_SIZE, SYMMETRIES, packed_width
 from hexdata.dedup import found_in, keys_of_rows
+from hexdata.external import is_external
 from hexdata.leaks import InKeyOrder, recount
 from hexdata.params import DatasetParams
 from hexdata.records import SCHEMA_VERSION, BadFile, augmented_schema, metadata_of, read_table, rows_hash, schema_for
@@ -31,6 +33,8 @@ AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
 """Rows of a suite that are proved again, at most a second; `hexdata audit` takes as many as are asked for."""
 
 NUMBERED = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})\.parquet")
+SHARD = re.compile(r"(?:games-([0-9]+)|train-([0-9]+)-of-[0-9]+)\.parquet")
+"""The names of a shard of games, in a campaign and in a release."""
 SIDES = ("train", "validation", "test")
 LARGE_ROWS, LARGE_NODES = 3, 2_000
 """Rows of a file with more empty cells, which only the solver itself can prove: a quarter of a second each on 9x9."""
@@ -164,7 +168,7 @@ def validate(*paths: Path) -> Report:
             report.problems.append(Problem(str(file), None, "readable", str(error)))
             continue
         report.rows += table.num_rows
-        found = [Problem(str(file), row, rule, text) for row, rule, text in _check_table(table, report)]
+        found = [Problem(str(file), row, rule, text) for row, rule, text in _check_table(file, table, report)]
         report.problems += found
         if all(problem.rule == "rows_sha256" for problem in found):
             notes = metadata_of(table)
@@ -192,7 +196,7 @@ def _below(folder: Path, pattern: str) -> list[Path]:
     return [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 
 
-def _check_table(table: pa.Table, report: Report) -> Iterator[tuple[int | None, str, str]]:
+def _check_table(file: Path, table: pa.Table, report: Report) -> Iterator[tuple[int | None, str, str]]:
     notes = metadata_of(table)
     kind = str(notes.get("kind", ""))
     if notes.get("schema_version") != SCHEMA_VERSION:
@@ -224,7 +228,10 @@ def _check_table(table: pa.Table, report: Report) -> Iterator[tuple[int | None, 
         yield None, "rows_sha256", "the rows are not the ones that were written"
     if table.num_rows and size is not None:
         sound = True
-        for problem in _first_few(_CHECKS[kind](table, size)):
+        checks = [_CHECKS[kind](table, size)]
+        if kind == "games":
+            checks.append(_origin(file, table))
+        for problem in _first_few(chain(*checks)):
             sound = False
             yield problem
         if sound:  # what breaks the rules of Hex cannot be searched
@@ -265,39 +272,93 @@ def _games(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
         wrong = np.flatnonzero(table.column(name).combine_chunks().value_lengths().to_numpy() != lengths)
         for row in wrong.tolist():
             yield row, "per_move", f"{name} has not one entry per move"
-    winners, visits = table.column("winner").to_pylist(), table.column("visits").to_pylist()
-    endings = table.column("ended_by").to_pylist()
-    for row, (winner, ended_by) in enumerate(zip(winners, endings, strict=True)):
-        if winner not in ("black", "white"):
-            yield row, "winner", f"winner {winner!r}, expected black or white"
-        if ended_by not in ENDS:
-            yield row, "ended_by", f"ended by {ended_by!r}, expected {', '.join(ENDS)}"
-    openings = table.column("opening_length").to_pylist()
-    ids = table.column("game_id").to_pylist()
+    values = table.column("root_value").combine_chunks()
+    row_of = np.repeat(np.arange(len(values)), values.value_lengths().to_numpy())
+    for row in np.unique(row_of[~(np.abs(values.flatten().to_numpy()) <= 1)]).tolist():
+        yield row, "root_value", "a root_value is not a number from -1 to 1"
+    games = table.drop_columns(["budget", "root_value"]).to_pylist()
     seen_ids: dict[bytes, int] = {}
-    for row, game_id in enumerate(ids):
-        if seen_ids.setdefault(game_id, row) != row:
-            yield row, "unique", f"its game_id is that of row {seen_ids[game_id]}"
-    for row, game in enumerate(np.split(flat, ends[:-1])):
+    for row, game in enumerate(games):
+        if game["winner"] not in ("black", "white"):
+            yield row, "winner", f"winner {game['winner']!r}, expected black or white"
+        if game["ended_by"] not in ENDS:
+            yield row, "ended_by", f"ended by {game['ended_by']!r}, expected {', '.join(ENDS)}"
+        if seen_ids.setdefault(game["game_id"], row) != row:
+            yield row, "unique", f"its game_id is that of row {seen_ids[game['game_id']]}"
+        if game["game_id"] not in _game_ids(game):
+            yield row, "game_id", "the game_id is not that of its moves and of where they come from"
+    for row, played in enumerate(np.split(flat, ends[:-1])):
         try:
-            replayed = engine.replay(size, game, np.array([0, len(game)]))
+            replayed = engine.replay(size, played, np.array([0, len(played)]))
         except ValueError as error:
             yield row, "legal", str(error)
             continue
         joined = ("black", "white", None)[int(replayed["winner"][0])]
-        if joined and winners[row] != joined:
-            yield row, "winner", f"winner {winners[row]}, but the stones say {joined}"
-        if not joined and endings[row] == "chain":
-            yield row, "winner", f"{winners[row]} is said to win by a chain, but nobody has joined two sides"
-        if openings[row] > len(game):
-            yield row, "opening_length", f"{openings[row]} opening stones in {len(game)} moves"
-        for ply, seen in enumerate(visits[row][: len(game)]):
-            if set(seen["cells"]) & set(game[:ply].tolist()):
-                yield row, "visits", f"ply {ply}: a visited cell is taken"
-            elif any(cell >= size * size for cell in seen["cells"]):
-                yield row, "visits", f"ply {ply}: a visited cell is off the board"
-            elif len(seen["cells"]) != len(seen["counts"]):
-                yield row, "visits", f"ply {ply}: cells and counts differ in length"
+        yield from ((row, rule, text) for rule, text in chain(_end(games[row], joined), _visits(games[row], size)))
+
+
+def _game_ids(game: dict[str, Any]) -> list[bytes]:
+    """What its id can be: imported games have no engine, and those of a match are named by a swap, too."""
+    size, black, white, swapped = (game[name] for name in ("size", "black", "white", "swapped"))
+    played = f"{game['seed']} {game['engine_version']} "
+    origins = [f"{game['campaign']} {size} {black if black == white else f'{black} {white}'} {played}"]
+    if not game["engine_version"]:
+        origins = [f"import {size} {game['winner']} {swapped} {black!r} {white!r} "]
+    elif game["campaign"] == "match":
+        origins.append(f"match {size} {black} {white} {swapped} {played}")
+    moves = np.array(game["moves"], "<u2").tobytes()
+    return [hashlib.sha256(origin.encode() + moves).digest()[:16] for origin in origins]
+
+
+def _end(game: dict[str, Any], joined: str | None) -> Iterator[tuple[str, str]]:
+    """`joined` is the winner by the stones. A game of ours may have no moves: the solver may prove the empty board, and
+    an external engine may resign on it."""
+    winner, ended_by, moves, opening = (game[name] for name in ("winner", "ended_by", "moves", "opening_length"))
+    if joined and winner != joined:
+        yield "winner", f"winner {winner}, but the stones say {joined}"
+    if not joined and ended_by == "chain":
+        yield "winner", f"{winner} is said to win by a chain, but nobody has joined two sides"
+    if joined and ended_by in ("proof", "resign"):
+        yield "ended_by", f"ended by {ended_by}, but {joined} has joined two sides"
+    loser = game["white" if winner == "black" else "black"]
+    if ended_by == "resign" and game["engine_version"] and not is_external(loser):
+        yield "ended_by", f"{loser} is said to resign, which only external engines do"
+    if opening > len(moves):
+        yield "opening_length", f"{opening} opening stones in {len(moves)} moves"
+    elif joined and opening == len(moves):
+        yield "opening_length", f"the opening of {opening} stones has joined two sides"
+    if not moves and not game["engine_version"]:
+        yield "legal", "an imported game without moves"
+
+
+def _visits(game: dict[str, Any], size: int) -> Iterator[tuple[str, str]]:
+    moves = game["moves"]
+    for ply, (move, seen, drawn) in enumerate(zip(moves, game["visits"], game["sampled"], strict=False)):
+        cells = set(seen["cells"])
+        if cells & set(moves[:ply]):
+            yield "visits", f"ply {ply}: a visited cell is taken"
+        elif any(cell >= size * size for cell in cells):
+            yield "visits", f"ply {ply}: a visited cell is off the board"
+        elif len(seen["cells"]) != len(seen["counts"]):
+            yield "visits", f"ply {ply}: cells and counts differ in length"
+        elif len(cells) != len(seen["cells"]):
+            yield "visits", f"ply {ply}: a cell is visited twice"
+        elif ply < game["opening_length"] and (cells or drawn):
+            yield "visits", f"ply {ply}: a stone of the opening is said to be searched"
+        elif drawn and move not in cells:  # moves that are not drawn may be proved, and without visits
+            yield "visits", f"ply {ply}: the move was drawn from visits, but has none"
+
+
+def _origin(file: Path, table: pa.Table) -> Iterator[tuple[int | None, str, str]]:
+    """Games are of the campaign and the shard that their file names."""
+    noted, shard = metadata_of(table).get("campaign"), SHARD.fullmatch(file.name)
+    number = int(shard[1] or shard[2]) if shard else None
+    columns = (table.column(name).to_pylist() for name in ("campaign", "shard"))
+    for row, (campaign, found) in enumerate(zip(*columns, strict=True)):
+        if noted is not None and campaign != noted:
+            yield row, "campaign", f"campaign {campaign!r}, but the file is of {noted!r}"
+        if number is not None and found != number:
+            yield row, "shard", f"shard {found}, expected {number} in a file of this name"
 
 
 def _stones(table: pa.Table, size: int) -> Stones:

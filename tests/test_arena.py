@@ -258,7 +258,7 @@ def test_a_move_without_thinking_may_be_lost() -> None:
 # ------------------------------------------------------------------------------------------------------------- external
 
 
-def test_an_external_engine_plays_with_and_without_a_swap() -> None:
+def test_an_external_engine_plays_with_and_without_a_swap(tmp_path: Path) -> None:
     """Our own engine through pipes plays what it plays without them, swapped or not; only claims no wins."""
     own = "mohex:playouts=30"
     for opening, swap in (((10,), False), ((7,), True)):
@@ -267,6 +267,8 @@ def test_an_external_engine_plays_with_and_without_a_swap() -> None:
         alone = read_bytes(play_piece(Piece(0, 5, own, "solver:nodes=2000", opening, (5, 6), swap)).content).to_pylist()
         assert made.notes["failures"] == 0
         assert made.notes["first_ns"] > 0
+        (tmp_path / "x.parquet").write_bytes(made.content)
+        assert validate(tmp_path).problems == []
         found = read_bytes(made.content).to_pylist()
         # the second game of a piece has another seed, and what an engine does with it is its own affair
         assert found[0]["moves"][: len(alone[0]["moves"])] == alone[0]["moves"]

@@ -171,6 +171,14 @@ def test_a_proof_that_ended_a_game_is_validated(tmp_path: Path) -> None:
     assert {problem.rule for problem in validate(path).problems} == {"audit"}
 
 
+def test_a_game_that_is_proved_before_its_first_move_is_valid(tmp_path: Path) -> None:
+    params = SMALL_GAMES.model_copy(update={"openings": "empty", "end_nodes": 1000, "per_shard": 2})
+    path = tmp_path / "games.parquet"
+    path.write_bytes(generate.make_shard(generate.shards("short", 3, params)[0]))
+    assert read_table(path).column("moves").to_pylist() == [[], []]
+    assert validate(path).problems == []
+
+
 def test_workers_are_told_the_openings_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("c3 b2\nd4\n")

@@ -263,6 +263,17 @@ def test_skip_leaves_out_and_names(project: Path, capsys: Output) -> None:
     assert "the file ends inside the value of B" in said
 
 
+def test_games_in_every_dialect_and_with_every_end_are_valid(project: Path) -> None:
+    for number, (text, _) in enumerate(TOLD.values()):
+        (project / f"{number}.sgf").write_text(text)
+    (project / "odd.sgf").write_text('(;SZ[5]PB[Jürgen "J\'"]PW[日本];B[a1];W[swap-pieces];B[resign])')
+    (project / "lines.txt").write_text("# 5 x 5 Hex\nB[b3] W[d4][c3:0.06;d4:0.37;] B[a1] 1.0\n")
+    files = [*sorted(project.glob("*.sgf")), project / "lines.txt"]
+    done = import_games("all5", files, Path("data"), Path("params.yaml"), size=5, skip=True)
+    assert (done.games, len(done.refused)) == (len(TOLD) + 1, 1), "one is on 2x2"
+    assert validate(project / "data" / "games" / "all5").problems == []
+
+
 def test_visits_of_neurobenzene_lines_are_kept_and_come_back(project: Path) -> None:
     text = "# 5 x 5 Hex\nB[b3] W[d4][c3:0.06;d4:0.37;] B[a1] 1.0\n"
     (project / "games.txt").write_text(text)

@@ -12,6 +12,7 @@ from hexdata import engine, generate
 from hexdata.board import Position
 from hexdata.external import EngineFailed
 from hexdata.params import BadParams, GamesParams
+from hexdata.validate import validate
 
 # Plays the last empty cell of the board. `mishap` is Python that may end or stop the process before a move.
 ENGINE = """
@@ -65,6 +66,8 @@ def test_an_external_engine_plays_a_tournament_like_any_player(tmp_path: Path) -
     assert content == play(params)[0]
     assert notes["games"] == 8
     assert notes["discarded"] == 0
+    (tmp_path / "x.parquet").write_bytes(content)
+    assert validate(tmp_path).problems == []
     for number, row in enumerate(pq.read_table(pa.BufferReader(content)).to_pylist()):
         players = (row["black"], row["white"])
         assert players == (params.players if number % 2 == 0 else params.players[::-1])
@@ -140,7 +143,10 @@ def test_an_engine_that_always_fails_fails_the_shard(tmp_path: Path) -> None:
 
 def test_resignations_and_proofs_end_games(tmp_path: Path) -> None:
     resigns = outsider(tmp_path, 'if len(stones) > 4: print("= resign\\n", flush=True); continue')
-    rows = pq.read_table(pa.BufferReader(play(cup(resigns))[0])).to_pylist()
+    content, _ = play(cup(resigns))
+    (tmp_path / "x.parquet").write_bytes(content)
+    assert validate(tmp_path).problems == []
+    rows = pq.read_table(pa.BufferReader(content)).to_pylist()
     for row in rows:
         mover = (row["black"], row["white"])[len(row["moves"]) % 2]
         assert (row["ended_by"], mover) == ("resign", resigns)

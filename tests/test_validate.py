@@ -77,6 +77,21 @@ FAULTS: list[tuple[str, str, int, Callable[[list[Row]], None]]] = [
     ("games", "visits", 3, lambda rows: rows[3]["visits"][5]["counts"].pop()),
     ("games", "opening_length", 3, lambda rows: rows[3].update(opening_length=99)),
     ("games", "unique", 4, lambda rows: rows[3].update(game_id=rows[4]["game_id"])),
+    ("games", "game_id", 3, lambda rows: rows[3].update(game_id=bytes(16))),
+    ("games", "game_id", 3, lambda rows: rows[3].update(campaign="other")),
+    ("games", "game_id", 3, lambda rows: rows[3].update(engine_version=99)),
+    ("games", "game_id", 3, lambda rows: rows[3].update(engine_version=0)),
+    ("games", "root_value", 3, lambda rows: rows[3]["root_value"].__setitem__(5, float("nan"))),
+    ("games", "root_value", 3, lambda rows: rows[3]["root_value"].__setitem__(5, -7.0)),
+    ("games", "visits", 3, lambda rows: repeat_a_cell(rows[3]["visits"][5])),
+    ("games", "visits", 3, lambda rows: rows[3]["visits"][0].update(cells=[0], counts=[1])),
+    ("games", "visits", 3, lambda rows: rows[3]["sampled"].__setitem__(0, True)),
+    ("games", "visits", 3, lambda rows: rows[3]["visits"][1].update(cells=[], counts=[])),
+    ("games", "opening_length", 3, lambda rows: rows[3].update(opening_length=len(rows[3]["moves"]))),
+    ("games", "ended_by", 3, lambda rows: rows[3].update(ended_by="proof")),
+    ("games", "ended_by", 3, lambda rows: rows[3].update(ended_by="resign")),
+    ("games", "ended_by", 3, lambda rows: rows[3].update(without_moves(), ended_by="resign")),
+    ("games", "legal", 3, lambda rows: rows[3].update(without_moves(), ended_by="resign", engine_version=0)),
     ("examples", "stones", 3, lambda rows: rows[3].update(white=rows[3]["black"])),
     ("examples", "stones", 3, lambda rows: rows[3].update(black=rows[3]["black"][:3] + b"\x80")),
     ("examples", "ply", 3, lambda rows: rows[3].update(ply=rows[3]["ply"] + 2)),
@@ -142,6 +157,14 @@ def loser_resigned(row: Row) -> Row:
 
 
 PER_MOVE = ("budget", "root_value", "visits", "sampled")
+
+
+def repeat_a_cell(seen: dict[str, list[int]]) -> None:
+    seen["cells"][1] = seen["cells"][0]
+
+
+def without_moves() -> Row:
+    return {"moves": [], "opening_length": 0} | {name: [] for name in PER_MOVE}
 
 
 def turned(row: Row) -> Row:
@@ -330,15 +353,29 @@ class TestFolders:
         text = "made from other games than those here: 1 missing or changed (games-00001.parquet), {} others"
         assert gone(validate(built)) == [("counts", text.format(0))] * 2
         shard.write_bytes(content)
-        self.change(shard, lambda rows: rows[3].update(seed=rows[3]["seed"] + 1))
+        self.change(shard, lambda rows: rows[3]["budget"].__setitem__(5, 1))
         found = validate(built)
         assert gone(found) == [("counts", text.format(1))] * 2
         assert {p.file for p in found.problems} == {str(built / "examples"), str(built / "dataset")}
 
     def test_a_game_in_two_files(self, built: Path) -> None:
         row = read_table(built / "games" / "games-00000.parquet").slice(5, 1).to_pylist()[0]
-        self.change(built / "games" / "games-00002.parquet", lambda rows: rows.append(row))
+        self.change(built / "games" / "games-00002.parquet", lambda rows: rows.append({**row, "shard": 2}))
         assert ("games/games-00002.parquet", 40, "unique") in self.found(built)
+
+    @pytest.mark.parametrize("column", ["shard", "campaign"])
+    def test_a_game_of_another_shard_or_campaign_than_its_file(self, built: Path, column: str) -> None:
+        other = {"shard": 7, "campaign": "other"}
+        self.change(built / "games" / "games-00001.parquet", lambda rows: rows[3].update({column: other[column]}))
+        assert ("games/games-00001.parquet", 3, column) in self.found(built)
+
+    def test_a_shard_under_the_name_of_another_in_a_release(self, built: Path) -> None:
+        for number in (0, 2):
+            shard = built / "games" / f"games-{number:05d}.parquet"
+            shard.rename(built / "games" / f"train-{number // 2:05d}-of-00002.parquet")
+        (built / "games" / "games-00001.parquet").unlink()
+        found = {place for place in self.found(built) if place[2] == "shard" and place[1] is not None}
+        assert found == {("games/train-00001-of-00002.parquet", row, "shard") for row in range(5)}
 
     def test_an_orbit_on_two_sides(self, built: Path) -> None:
         shutil.rmtree(built / "augmented")
