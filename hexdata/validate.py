@@ -6,6 +6,7 @@ because its other half is elsewhere is told too."""
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -24,10 +25,12 @@ from hexdata.augment import augment
 from hexdata.board import MAX_SIZE, MIN_SIZE, SYMMETRIES, packed_width
 from hexdata.dedup import found_in, keys_of_rows
 from hexdata.external import is_external
+from hexdata.label import Label
 from hexdata.leaks import InKeyOrder, recount
 from hexdata.params import DatasetParams
 from hexdata.records import SCHEMA_VERSION, BadFile, augmented_schema, metadata_of, read_table, rows_hash, schema_for
 from hexdata.split import AUGMENTATIONS
+from hexdata.suites import openings_json, suite_json
 
 AUDIT_ROWS, AUDIT_EMPTY, AUDIT_NODES = 10, 20, 50_000
 """Rows of a suite that are proved again, at most a second; `hexdata audit` takes as many as are asked for."""
@@ -181,7 +184,7 @@ def validate(*paths: Path) -> Report:
     everything.whole.difference_update(file.parent for file in set(named) - {file.path for file in sound})
     places = [*_sets(below_folders), *_sides(everything, below_folders)]
     everything.whole.difference_update(place if place.is_dir() else place.parent for place, *_ in places)
-    for check in (_order, _ids, _leaks, _copied_leaks, _copies, _counts):
+    for check in (_json, _order, _ids, _leaks, _copied_leaks, _copies, _counts):
         places += check(everything)
     lists = {file.parent for folder in folders for name in ("SHA256SUMS", *RELEASED) for file in _below(folder, name)}
     for folder in sorted(lists):
@@ -212,21 +215,22 @@ def _check_table(file: Path, table: pa.Table, report: Report) -> Iterator[tuple[
         if found != size or found is None or not MIN_SIZE <= found <= MAX_SIZE:
             yield row, "size", f"size {found}, expected one size of {MIN_SIZE} to {MAX_SIZE} in all rows"
             return
+    # an empty side cannot tell its board size
+    possible = [size] if sizes else range(MIN_SIZE, MAX_SIZE + 1)
     try:
-        expected = schema_for(kind, size)
+        schemas = [schema_for(kind, n) for n in possible]
     except KeyError:
         yield None, "schema", f"unknown kind of table {kind!r}"
         return
-    if not table.num_rows and kind != "games":
-        size = None  # an empty side cannot tell its board size
-    elif not table.schema.equals(expected, check_metadata=False):
+    if not any(table.schema.equals(schema, check_metadata=False) for schema in schemas):
+        expected = schemas[0]
         missing = [f.name for f in expected if f not in table.schema]
         extra = [f.name for f in table.schema if f not in expected]
         yield None, "schema", f"columns differ: expected {missing or 'another order'}, found {extra}"
         return
     if notes.get("rows_sha256") != rows_hash(table):
         yield None, "rows_sha256", "the rows are not the ones that were written"
-    if table.num_rows and size is not None:
+    if table.num_rows:
         sound = True
         checks = [_CHECKS[kind](table, size)]
         if kind == "games":
@@ -440,6 +444,11 @@ def _examples(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str
             "plies_left",
             f"{left[row]} plies left in {games[row]} games with {stones.ply[row]} stones on the board",
         )
+    lists = table.column("policy_visits").combine_chunks()
+    row_of = np.repeat(np.arange(len(lists)), lists.value_lengths().to_numpy())
+    most = games.astype(np.uint64)[row_of] * np.uint64(2**32 - 1)
+    for row in np.unique(row_of[lists.flatten().to_numpy() > most]).tolist():
+        yield row, "policy", f"policy_visits has more visits than {games[row]} games can hold"
     for row, proved in enumerate(table.column("proved").to_pylist()):
         if proved not in (None, 1, -1):
             yield row, "proved", f"proved is {proved}, expected +1, -1 or null"
@@ -455,6 +464,9 @@ def _cell_lists(
     lengths = cells.value_lengths().to_numpy()
     for row in np.flatnonzero(lengths != counts.value_lengths().to_numpy()).tolist():
         yield row, "policy", f"{cells_name} and {counts_name} differ in length"
+    zero = np.repeat(np.arange(len(counts)), counts.value_lengths().to_numpy())[counts.flatten().to_numpy() == 0]
+    for row in np.unique(zero).tolist():
+        yield row, "policy", f"{counts_name} has a count of 0"
     flat = cells.flatten().to_numpy()
     row_of = np.repeat(np.arange(len(lengths)), lengths)
     off = flat >= size * size
@@ -470,13 +482,16 @@ def _suite(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
     yield from _positions(table, size)
     stones = _stones(table, size)
     empty = ~(stones.black | stones.white)[:, : size * size].astype(bool)
-    for row, found in enumerate(table.select(["value", "winning_moves", "losing_moves", "unknown_moves"]).to_pylist()):
+    for row, found in enumerate(table.drop_columns(["key", "black", "white"]).to_pylist()):
         wins, losses, unknown = found["winning_moves"], found["losing_moves"], found["unknown_moves"]
         if sorted(wins + losses + unknown) != np.flatnonzero(empty[row]).tolist():
             yield row, "moves", "the three move lists do not cover the empty cells once each"
         value = 1 if wins else (-1 if not unknown else None)
         if found["value"] != value:
             yield row, "value", f"value {found['value']}, but the moves say {value}"
+        difficulty = Label(None if value is None else "black", [], [], [], found["nodes"]).difficulty
+        if found["difficulty"] != difficulty:
+            yield row, "difficulty", f"difficulty {found['difficulty']!r}, expected {difficulty!r} of its nodes"
 
 
 def _openings(table: pa.Table, size: int) -> Iterator[tuple[int | None, str, str]]:
@@ -531,6 +546,22 @@ def _sides(everything: Everything, whole: Sequence[Path]) -> Iterator[Place]:
         for side in SIDES:
             if names and not any(name.startswith(f"{side}-") for name in names):
                 yield folder, None, "files", f"no files of {side}: a dataset has all of {', '.join(SIDES)}"
+
+
+def _json(everything: Everything) -> Iterator[Place]:
+    """The JSON beside a suite says what the suite says."""
+    shown: dict[str, Callable[[pa.Table], object]] = {"suite": suite_json, "openings": openings_json}
+    for file in everything.sound:
+        beside = file.path.with_suffix(".json")
+        if file.kind not in shown or file.path.stem != file.kind or not beside.is_file():
+            continue
+        try:
+            found = json.loads(beside.read_bytes())
+        except ValueError:
+            yield beside, None, "json", "not readable as JSON"
+            continue
+        if found != shown[file.kind](read_table(file.path)):
+            yield beside, None, "json", f"not what {file.path.name} says"
 
 
 def _order(everything: Everything) -> Iterator[Place]:

@@ -15,8 +15,9 @@ from hexdata.examples import build as build_examples
 from hexdata.examples import reduce
 from hexdata.label import keys_of, label, openings_table, suite_table
 from hexdata.params import DatasetParams, Filters
-from hexdata.records import BadFile, metadata_of, read_table, schema_for, table_bytes, write_whole
+from hexdata.records import BadFile, metadata_of, read_table, schema_for, table_bytes, write_json, write_whole
 from hexdata.split import build
+from hexdata.suites import openings_json, suite_json
 from hexdata.validate import Report, validate
 
 Row = dict[str, Any]
@@ -104,6 +105,8 @@ FAULTS: list[tuple[str, str, int, Callable[[list[Row]], None]]] = [
     ("examples", "policy", 3, lambda rows: rows[3].update(policy_cells=[25, *rows[3]["policy_cells"][1:]])),
     ("examples", "policy", 3, lambda rows: rows[3]["policy_cells"].reverse()),
     ("examples", "policy", 3, lambda rows: rows[3]["policy_visits"].append(4)),
+    ("examples", "policy", 3, lambda rows: rows[3]["policy_visits"].__setitem__(0, 0)),
+    ("examples", "policy", 3, lambda rows: rows[3]["policy_visits"].__setitem__(0, 2**64 - 1)),
     ("examples", "z", 3, lambda rows: rows[3].update(z_sum=rows[3]["z_count"] + 2)),
     ("examples", "z", 3, lambda rows: rows[3].update(z_sum=rows[3]["z_sum"] + 1)),
     ("examples", "games", 3, lambda rows: rows[3].update(games=rows[3]["games"] + 1)),
@@ -116,6 +119,8 @@ FAULTS: list[tuple[str, str, int, Callable[[list[Row]], None]]] = [
     ("augmented", "sorted", 1, repeat_a_row),
     ("suite", "moves", 1, lambda rows: rows[1]["losing_moves"].pop()),
     ("suite", "value", 1, lambda rows: rows[1].update(value=-1)),
+    ("suite", "difficulty", 1, lambda rows: rows[1].update(difficulty="nonsense")),
+    ("suite", "difficulty", 1, lambda rows: rows[1].update(nodes=10**18)),
     ("openings", "winner", 3, lambda rows: rows[3].update(winner="nobody")),
     ("openings", "cells", 3, lambda rows: rows[3].update(cell=4)),
     ("examples", "size", 3, lambda rows: rows[3].update(size=6)),
@@ -205,6 +210,26 @@ def test_changed_rows_and_a_foreign_schema_are_found(tables: dict[str, pa.Table]
     assert [p.rule for p in validate(path).problems] == ["schema"]
     pq.write_table(table.replace_schema_metadata(None), path)
     assert [p.rule for p in validate(path).problems] == ["schema_version"]
+
+
+def test_columns_of_an_empty_table(tables: dict[str, pa.Table], tmp_path: Path) -> None:
+    path = write(tmp_path / "x.parquet", "dataset", tables["examples"].slice(0, 0))
+    assert validate(path).problems == []
+    write(path, "dataset", pa.table({"size": pa.array([], pa.uint8()), "foo": pa.array([], pa.string())}))
+    assert [p.rule for p in validate(path).problems] == ["schema"]
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("suite", suite_json), ("openings", openings_json)])
+def test_the_json_beside_a_suite(
+    tables: dict[str, pa.Table], kind: str, shown: Callable[[pa.Table], object], tmp_path: Path
+) -> None:
+    path = write(tmp_path / f"{kind}.parquet", kind, tables[kind])
+    beside = tmp_path / f"{kind}.json"
+    write_json(beside, shown(tables[kind]))
+    assert validate(tmp_path).problems == []
+    for content, message in ((b"[]", f"not what {path.name} says"), (b"\xff", "not readable as JSON")):
+        beside.write_bytes(content)
+        assert [(p.file, p.rule, p.message) for p in validate(path).problems] == [(str(beside), "json", message)]
 
 
 @pytest.fixture(scope="module")
