@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from hexdata import audit, engine
 from hexdata.augment import augment
@@ -209,6 +210,9 @@ def _check_table(file: Path, table: pa.Table, report: Report) -> Iterator[tuple[
     if "size" not in table.column_names:
         yield None, "schema", "there is no column `size`"
         return
+    if not pa.types.is_integer(table.schema.field("size").type):
+        yield None, "schema", f"`size` is a column of {table.schema.field('size').type}, expected whole numbers"
+        return
     sizes = table.column("size").to_pylist()
     size = sizes[0] if sizes else MIN_SIZE
     for row, found in enumerate(sizes):
@@ -230,6 +234,8 @@ def _check_table(file: Path, table: pa.Table, report: Report) -> Iterator[tuple[
         return
     if notes.get("rows_sha256") != rows_hash(table):
         yield None, "rows_sha256", "the rows are not the ones that were written"
+    if "dataset" in notes and (fault := _fault_of_params(notes["dataset"])):
+        yield None, "metadata", f"its note `dataset` holds no parameters of a dataset: {fault}"
     if table.num_rows:
         sound = True
         checks = [_CHECKS[kind](table, size)]
@@ -240,6 +246,15 @@ def _check_table(file: Path, table: pa.Table, report: Report) -> Iterator[tuple[
             yield problem
         if sound:  # what breaks the rules of Hex cannot be searched
             yield from _first_few(_audit(table, report))
+
+
+def _fault_of_params(noted: object) -> str | None:
+    try:
+        DatasetParams.model_validate(noted)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return ": ".join([*map(str, first["loc"]), first["msg"].lower()])
+    return None
 
 
 def _audit(table: pa.Table, report: Report) -> Iterator[tuple[int | None, str, str]]:
@@ -705,8 +720,8 @@ def _counts(everything: Everything) -> Iterator[Place]:
     shards = everything.folders("games")
     for folder, files in everything.folders("examples", "dataset").items():
         wanted = files[0].notes.get("games_rows_sha256")
-        if not isinstance(wanted, dict):
-            everything.notes.append(f"{folder}: not counted again: its files do not say which games they are made from")
+        if not isinstance(wanted, dict) or (files[0].kind == "dataset" and "dataset" not in files[0].notes):
+            everything.notes.append(f"{folder}: not counted again: its files do not say what they are made from")
             continue
         hashes = sorted(map(str, wanted.values()))
         made_from = (games for games, found in shards.items() if sorted(map(_rows_sha256, found)) == hashes)

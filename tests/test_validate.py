@@ -219,6 +219,12 @@ def test_columns_of_an_empty_table(tables: dict[str, pa.Table], tmp_path: Path) 
     assert [p.rule for p in validate(path).problems] == ["schema"]
 
 
+@pytest.mark.parametrize("sizes", [["5"], [[5]], [5.0], [None]])
+def test_a_size_that_is_no_number(sizes: list[Any], tmp_path: Path) -> None:
+    (problem,) = validate(write(tmp_path / "x.parquet", "examples", pa.table({"size": sizes}))).problems
+    assert (problem.rule, problem.message.endswith("expected whole numbers")) == ("schema", True)
+
+
 @pytest.mark.parametrize(("kind", "shown"), [("suite", suite_json), ("openings", openings_json)])
 def test_the_json_beside_a_suite(
     tables: dict[str, pa.Table], kind: str, shown: Callable[[pa.Table], object], tmp_path: Path
@@ -319,6 +325,18 @@ class TestFolders:
         assert validate(built).problems == []
         (note,) = validate(built).notes
         assert note.endswith("v1, which it names as released, is not here")
+
+    def test_parameters_in_the_metadata_that_are_none(self, built: Path) -> None:
+        def note(**changed: object) -> set[tuple[str, int | None, str]]:
+            for path in sorted((built / "dataset").iterdir()):
+                table = read_table(path)
+                wanted = {"split": metadata_of(table)["split"], "games_rows_sha256": {}, **changed}
+                write_whole(path, table_bytes(table, "dataset", wanted))
+            return {place for place in self.found(built) if place[2] != "copies"}
+
+        names = [path.name for path in (built / "dataset").iterdir()]
+        assert note(dataset={"foo": 1}) == {(f"dataset/{name}", None, "metadata") for name in names}
+        assert note() == set()
 
     @pytest.mark.parametrize("kind", ["rotation", "all", "minority"])
     def test_copies_that_the_training_rows_do_not_give(self, built: Path, kind: Any) -> None:
