@@ -14,6 +14,7 @@ from hexdata.errors import Unfinished
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
     """Hold the folder; Unfinished if another process does. The kernel lets go with the process, however it ended."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)
     try:
@@ -24,7 +25,8 @@ def only_writer(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError):  # unless nothing was written
-                folder.rmdir()
+            with suppress(OSError):  # those that something was written to stay
+                for path in new:
+                    path.rmdir()
     finally:
         os.close(lock)
