@@ -271,8 +271,17 @@ def test_bad_input_is_named(arguments: tuple[int, list[int], list[int], str], me
         _core.solve(*arguments)
 
 
-def test_ctrl_c_stops_a_long_search() -> None:
-    program = "from hexdata.engine import _core; print('go', flush=True); _core.solve(11, [60], [], 'white', threads=1)"
+# One evaluation of this position finds two million connections.
+FEW = "259 157 38 247 195 74 327 194 306 209 241 0 271 335 54 177"
+MANY = """350 297 15 316 228 349 67 79 296 72 346 110 171 186 149 81 225 207 60 307 138 151 341 351 309 4 275 329 287 51
+235 221 347 216 141 189 310 236 27 50 19 330 360 357 21 56 300 71 260 182 282 290 242 125 318 122 183 59 20 160 129"""
+
+
+@pytest.mark.parametrize("position", [(11, "60", "", "white"), (19, FEW, MANY, "black")])
+def test_ctrl_c_stops_a_long_search(position: tuple[int, str, str, str]) -> None:
+    size, *stones, to_move = position
+    cells = ", ".join(str([int(cell) for cell in some.split()]) for some in stones)
+    program = f"from hexdata.engine import _core; print('go', flush=True); _core.solve({size}, {cells}, {to_move!r})"
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

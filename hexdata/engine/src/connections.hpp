@@ -9,6 +9,7 @@
 // others, joins the lists of groups that have met, and applies the rules to what is new. `undo` takes it back exactly.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ class Connections {
   static constexpr int kMaxEnds = Geometry<W>::kMaxCells + 2;
   // Of a list, whose room is counted in 16 bits. The longest one seen had 1,883.
   static constexpr int kMostCarriers = 1 << 14;
+  // Most builds need far less; one of 19x19, with 61 stones of one colour against 16, took 550 MB.
+  static constexpr size_t kMostRoom = size_t{64} << 20;
 
   enum class Stop { kNever, kFull, kSemi };  // which edge-to-edge connection ends the build
 
@@ -48,6 +51,8 @@ class Connections {
   }
 
   ConnectionLimits limits;
+  // Asked now and then by `build` and `play`: whether they are to end with what there is.
+  std::function<bool()> is_cut;
 
   // The disjoint pairs that an own stone on an empty cell captures, each by itself; none for other endpoints. Four is the
   // most: own stones on opposite neighbours, and each of the other four neighbours paired with a cell further out.
@@ -251,8 +256,8 @@ void Connections<W>::build(Colour colour, const Set& own, const Set& opponent, c
   opponent_ = opponent;
   empty_ = g_.all - own - opponent;
   captured_ = captured;
-  // Over the same first frame the lists keep their room from build to build.
-  const bool keep_room = frames_.size() == 1;
+  // Over the same first frame the lists keep their room from build to build, unless it is a rare position's.
+  const bool keep_room = frames_.size() == 1 && arena_bytes() < kMostRoom;
   for (const int at : touched_) {
     Pair& p = pairs_[at];
     p.fulls = p.processed = p.semis = p.seen = 0;
@@ -260,6 +265,7 @@ void Connections<W>::build(Colour colour, const Set& own, const Set& opponent, c
     p.frame = 1;
     if (!keep_room) p.full_room = p.semi_room = 0;
   }
+  if (arena_bytes() >= kMostRoom) arena_ = {};
   if (!keep_room) arena_.clear();
   touched_.clear();
   log_.clear();
@@ -352,10 +358,12 @@ void Connections<W>::close(Stop stop) {
   size_t and_head = 0, or_head = 0;
   const Pair& goal = edge_pair();
   const auto decided = [&] { return (goal.fulls && stop != Stop::kNever) || (goal.semis && stop == Stop::kSemi); };
+  unsigned rounds = 0;
+  const auto cut = [&] { return is_cut && ++rounds % 64 == 0 && is_cut(); };
   complete_ = false;
   for (;;) {
     while (and_head < and_queue_.size()) {
-      if (decided()) return;
+      if (decided() || cut()) return;
       const auto [x, y] = and_queue_[and_head++];
       Pair& p = pair(x, y);
       p.waits_for_and = false;
@@ -366,7 +374,7 @@ void Connections<W>::close(Stop stop) {
         and_rule(y, x, carrier);
       }
     }
-    if (decided()) return;
+    if (decided() || cut()) return;
     if (or_head == or_queue_.size()) break;
     const auto [x, y] = or_queue_[or_head++];
     pair(x, y).waits_for_or = false;

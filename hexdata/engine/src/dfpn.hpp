@@ -85,6 +85,8 @@ class Search {
     budget_ = budget;
     expansions = knowledge_.built = 0;
     stopped_ = false;
+    // seconds are the search's; Ctrl-C ends also what follows it
+    knowledge_.let_cut([this] { return searching_ ? out_of_time() : interrupted(); });
     began_ = last_poll_ = std::chrono::steady_clock::now();
   }
   // The moves of the proof from here as far as the table remembers them; it ends where a connection decides.
@@ -111,7 +113,9 @@ class Search {
   Result solve(const Position<W>& p, Colour mover) {
     uint32_t phi, delta;
     Result result;
+    searching_ = true;
     visit(p, mover, rotated_keys(p.stones), kInfinity, kInfinity, 0, phi, delta, result.proof, result.best);
+    searching_ = false;
     if (phi == 0) result.outcome = Outcome::kWin;
     if (delta == 0) result.outcome = Outcome::kLoss;
     return result;
@@ -168,6 +172,9 @@ class Search {
     if (stopped_) return true;
     if (shared_.done.load(std::memory_order_relaxed)) return true;
     if (budget_.nodes && shared_.nodes.load(std::memory_order_relaxed) >= budget_.nodes) return stopped_ = true;
+    return out_of_time();
+  }
+  bool out_of_time() {
     if (budget_.stop && budget_.stop->load(std::memory_order_relaxed)) return stopped_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (budget_.seconds > 0 && std::chrono::duration<double>(now - began_).count() > budget_.seconds) stopped_ = true;
@@ -196,7 +203,7 @@ class Search {
   std::array<std::array<Key, Geometry<W>::kMaxCells>, 2> stone_key_;
   Key white_to_move_;
   Budget budget_;
-  bool stopped_ = false;
+  bool stopped_ = false, searching_ = false;
   std::chrono::steady_clock::time_point began_, last_poll_;
   std::vector<std::unique_ptr<std::vector<Option>>> frames_;  // one per depth, kept from visit to visit
   Verdict<W> verdict_;

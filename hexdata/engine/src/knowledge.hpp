@@ -82,6 +82,11 @@ class Knowledge {
 
   uint64_t built = 0;  // connections of one colour in one position
 
+  // From now on `connect` and `evaluate` ask this while they work. What they say when cut is true, but less than they could.
+  void let_cut(std::function<bool()> is_cut) {
+    for (Connections<W>& c : connections_) c.is_cut = is_cut;
+  }
+
   // p must be filled in.
   void evaluate(const Position<W>& p, Colour mover, Verdict<W>& verdict);
 
