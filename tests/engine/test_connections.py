@@ -6,8 +6,8 @@ import random
 import numpy as np
 import pytest
 
-from hexdata.board import parse_cell
-from hexdata.engine import _core
+from hexdata.board import pack, parse_cell
+from hexdata.engine import _core, winning_connections
 from tests.engine import brute
 
 LARGEST = 16  # what brute force can play out
@@ -139,3 +139,17 @@ def test_the_rules_find_the_edge_templates(row: int) -> None:
         links = _core.connections(size, [stone], white(carrier, [stone]), "black")
         assert any(full and {x, y} == {stone, size * size + 1} for x, y, full, _ in links), sorted(carrier)
     assert min(sizes) == {2: 2, 3: 8, 4: 19}[row]
+
+
+def test_what_is_known_of_a_board_does_not_depend_on_those_before_it() -> None:
+    """From the 35th on the lists of the 34 before it have outgrown the memory that is kept for the next."""
+    source, boards = random.Random(1), []
+    for _ in range(45):
+        cells = source.sample(range(225), 28 + source.randrange(75))
+        boards.append([pack(sum(1 << cell for cell in cells[first::2]), 15) for first in (0, 1)])
+    black, white = (
+        np.frombuffer(b"".join(stones), np.uint8).reshape(len(boards), -1) for stones in zip(*boards, strict=True)
+    )
+    together = winning_connections(15, black, white)
+    for board in range(34, len(boards)):
+        assert winning_connections(15, black[board : board + 1], white[board : board + 1])[0] == together[board]

@@ -263,10 +263,13 @@ void Connections<W>::build(Colour colour, const Set& own, const Set& opponent, c
     p.fulls = p.processed = p.semis = p.seen = 0;
     p.listed = p.waits_for_and = p.waits_for_or = false;
     p.frame = 1;
-    if (!keep_room) p.full_room = p.semi_room = 0;
   }
-  if (arena_bytes() >= kMostRoom) arena_ = {};
-  if (!keep_room) arena_.clear();
+  if (!keep_room) {
+    // of all pairs: one may have its room from a build before the last
+    for (Pair& p : pairs_) p.full_room = p.semi_room = 0;
+    if (arena_bytes() >= kMostRoom) arena_ = {};
+    arena_.clear();
+  }
   touched_.clear();
   log_.clear();
   and_queue_.clear();
