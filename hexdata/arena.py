@@ -37,6 +37,7 @@ from hexdata.formats.game import Game
 from hexdata.formats.sgf import write_sgf
 from hexdata.generate import game_seeds
 from hexdata.import_games import game_of
+from hexdata.locks import only_writer
 from hexdata.openings import Opening, all_openings, check_scheme, listed_openings, opening_of
 from hexdata.records import (
     SCHEMA_VERSION,
@@ -393,8 +394,15 @@ def play_match(
     with ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(TemporaryDirectory()))
-        _claim(folder, match)
-        result = Result(match, play_pieces(todo, folder, cluster, workers, done))
+        _check_folder(folder)
+        stack.enter_context(only_writer(folder))
+        _check_match(folder, match)
+
+        def claim(piece: Piece, fresh: bool) -> None:
+            write_json(folder / "match.json", _whatever_its_games(match))
+            done(piece, fresh)
+
+        result = Result(match, play_pieces(todo, folder, cluster, workers, claim))
         records = [game for found in result.finished for game in sgf_games(found.table)]
         write_whole(folder / "games.sgf", "".join(map(write_sgf, records)).encode())
         write_json(folder / "results.json", result.figures())
@@ -465,22 +473,26 @@ def _check_folder(folder: Path) -> None:
             raise BadMatch(f"{folder}: holds {path.name}, which is not of a match: expected an empty or a new folder")
 
 
-def _claim(folder: Path, match: Match) -> None:
-    """Write into the folder which match it is of, however many games; one that is of another is left as it is."""
-    _check_folder(folder)
-    mine = {**asdict(match), "players": list(match.players)}
-    del mine["games"]
-    # until there was a match.json, only the results told of the match
-    if said := next((path for name in ("match.json", "results.json") if (path := folder / name).exists()), None):
-        try:
-            theirs = dict(json.loads(said.read_bytes()))
-        except (ValueError, TypeError):
-            raise BadMatch(f"{said}: is damaged: expected that of a match, or a new folder") from None
-        if others := [name for name in mine if theirs.get(name) != mine[name]]:
-            raise BadMatch(
-                f"{folder}: holds a match with other {' and '.join(others)}: expected the same match or a new folder"
-            )
-    write_json(folder / "match.json", mine)
+def _whatever_its_games(match: Match) -> dict[str, object]:
+    found = {**asdict(match), "players": list(match.players)}
+    del found["games"]
+    return found
+
+
+def _check_match(folder: Path, match: Match) -> None:
+    """A folder that holds games of another match is not ours to add to."""
+    said = folder / "match.json"
+    if not said.exists():
+        return
+    try:
+        theirs = dict(json.loads(said.read_bytes()))
+    except (ValueError, TypeError):
+        raise BadMatch(f"{said}: is damaged: expected that of a match, or a new folder") from None
+    mine = _whatever_its_games(match)
+    if others := [name for name in mine if theirs.get(name) != mine[name]]:
+        raise BadMatch(
+            f"{folder}: holds a match with other {' and '.join(others)}: expected the same match or a new folder"
+        )
 
 
 def _exchange_spares(folder: Path, todo: Sequence[Piece]) -> None:

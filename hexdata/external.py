@@ -37,7 +37,7 @@ LOOK_SECONDS = 0.5
 MOST_ANSWER_BYTES = 1 << 20
 """An engine that prints without end has failed too."""
 
-_REPLY = re.compile(rb"^[=?][0-9]*[ \t\n]", re.MULTILINE)
+_REPLY = re.compile(rb"^[=?][\w\s]", re.MULTILINE)
 _EMPTY_LINE = re.compile(rb"\n[ \t]*\n")
 
 Answer: TypeAlias = Cell | Literal["resign", "swap-pieces"]
@@ -196,8 +196,8 @@ class ExternalPlayer:
         self._unread, self._told = b"", None
 
     def _read_answer(self, command: str) -> str:
-        """From the line that begins with `=` or `?`, a number or none and a space, to the empty line; what an engine
-        prints before, such as a banner of `=====`, is skipped.
+        """From the line that begins with `=` or `?` and then a number, a word or a space, to the empty line; what an
+        engine prints before, such as a banner of `=====`, is skipped.
         """
         assert self._process is not None
         assert self._process.stdout is not None

@@ -21,9 +21,11 @@ from hexdata import arena, engine
 from hexdata.arena import BadMatch, Match, Piece, Seat, pieces, play_game, play_match, play_piece, ratings
 from hexdata.board import Position, cell_name
 from hexdata.cli import main
+from hexdata.errors import BadInput, Unfinished
 from hexdata.external import EngineFailed
 from hexdata.formats import read_games
 from hexdata.import_games import black_first
+from hexdata.locks import only_writer
 from hexdata.records import folder_hash, read_folder
 from hexdata.validate import validate
 
@@ -159,12 +161,11 @@ def test_with_fewer_games_the_others_are_spare(tmp_path: Path) -> None:
         ({"swap": True}, "swap"),
     ],
 )
-@pytest.mark.parametrize("left", ["match.json", "results.json"])
-def test_a_folder_of_another_match_is_left_alone(tmp_path: Path, change: dict[str, Any], names: str, left: str) -> None:
-    """A match that was stopped has no results yet; before there was a match.json, only the results told of it."""
+def test_a_folder_of_another_match_is_left_alone(tmp_path: Path, change: dict[str, Any], names: str) -> None:
+    """A match that was stopped has no results yet."""
     match = Match(3, ("random", "uct:playouts=5"), "all", games=4)
     play(match, folder=tmp_path)
-    (tmp_path / {"match.json": "results.json", "results.json": "match.json"}[left]).unlink()
+    (tmp_path / "results.json").unlink()
     before = folder_hash(tmp_path)
     with pytest.raises(BadMatch, match=f"holds a match with other {names}: expected the same match or a new folder"):
         play(replace(match, **change), folder=tmp_path)
@@ -172,6 +173,15 @@ def test_a_folder_of_another_match_is_left_alone(tmp_path: Path, change: dict[st
     fresh: list[bool] = []
     play(match, folder=tmp_path, done=lambda piece, played: fresh.append(played))
     assert fresh == [False, False]
+
+
+def test_a_match_that_cannot_begin_leaves_no_folder(tmp_path: Path) -> None:
+    match = Match(3, ("random", "uct:playouts=1"), "all")
+    with pytest.raises(BadInput, match="unknown cluster 'condor'"):
+        play_match(match, tmp_path / "m", cluster="condor")
+    assert not (tmp_path / "m").exists()
+    with only_writer(tmp_path / "m"), pytest.raises(Unfinished, match="m: another run is writing it"):
+        play_match(match, tmp_path / "m")
 
 
 def test_a_damaged_match_is_refused(tmp_path: Path) -> None:
