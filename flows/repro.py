@@ -61,7 +61,7 @@ def is_up_to_date() -> bool:
 
 
 def run_dvc(*arguments: str) -> int:
-    """In a session of its own, which ends with this process: no stage stays behind and works on beside the next run."""
+    """In a session of its own, so that however a signal ends this process, no stage stays behind and works on."""
     child = subprocess.Popen([sys.executable, "-m", "dvc", *arguments], start_new_session=True)
     try:
         return child.wait()

@@ -188,9 +188,11 @@ def stop(child: subprocess.Popen[bytes], number: signal.Signals = signal.SIGTERM
     # the child may have ended, and left others
     with suppress(ProcessLookupError):
         os.killpg(child.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(STOP_SECONDS)
-        os.killpg(child.pid, signal.SIGKILL)
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(STOP_SECONDS)
+        finally:  # also if a second Ctrl-C ends the wait
+            os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
@@ -288,7 +290,7 @@ def share_dvc(root: Path, tree: Path) -> None:
 
 def fetched(tree: Path) -> Path:
     """There once the new work tree's data have been fetched: a run that failed before leaves that to the next."""
-    return tree / ".dvc" / "tmp" / "hexdata-fetched"
+    return Path(git(tree, "rev-parse", "--absolute-git-dir")) / "hexdata-fetched"
 
 
 def fetch_data(tree: Tree) -> None:

@@ -39,7 +39,15 @@ from hexdata.examples import add_counts
 from hexdata.leaks import leak_report
 from hexdata.occurrences import Occurrences, Records, occurrences, piece_bytes, pieces, read_piece, survey
 from hexdata.params import DatasetParams, Filters
-from hexdata.records import BadFile, metadata_of, params_hash, read_table, remove_others, table_bytes, write_whole
+from hexdata.records import (
+    BadFile,
+    metadata_of_schema,
+    params_hash,
+    read_table,
+    remove_others,
+    table_bytes,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -297,6 +305,7 @@ def build(
     found = survey(games)
     bits = bits_for(found.moves)
     released = read_released(params.released)
+    proofs = _examples_of(examples, bits, found.shards) if examples is not None else []
     suite_keys = np.sort(keys_of_rows(read_table(suite / "suite.parquet", "suite")))
     minority = int(found.black_wins * 2 >= found.games)
     lineage = {
@@ -307,7 +316,7 @@ def build(
     }
 
     def context(p: int) -> Context:
-        return Context(_proved(examples, p, bits, found.shards), released.between(p, bits))
+        return Context(_proved(proofs[p]) if proofs else NOTHING_KNOWN, released.between(p, bits))
 
     counts: dict[tuple[str, str, int, str], list[int]] = {}
     totals = dict.fromkeys((*SIDES, COPIES), 0)
@@ -385,16 +394,19 @@ def _ipc(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _proved(examples: Path | None, p: int, bits: int, shards: dict[str, str]) -> Known:
-    """The proved values of one partition: examples are cut into files as the records are into partitions."""
-    if examples is None:
-        return NOTHING_KNOWN
-    path = examples / f"examples-{p:05d}-of-{2**bits:05d}.parquet"
-    if not path.is_file():
-        raise BadFile(f"{path}: no such file; it is made from the same games by the stage `examples`")
+def _examples_of(folder: Path, bits: int, shards: dict[str, str]) -> list[Path]:
+    """Examples are cut into files as the records are into partitions."""
+    paths = [folder / f"examples-{p:05d}-of-{2**bits:05d}.parquet" for p in range(2**bits)]
+    for path in paths:
+        if not path.is_file():
+            raise BadFile(f"{path}: no such file; it is made from the same games by the stage `examples`")
+        if metadata_of_schema(pq.read_schema(path)).get("games_rows_sha256") != shards:
+            raise BadFile(f"{path}: made from other games than are there now; run the stage `examples` again")
+    return paths
+
+
+def _proved(path: Path) -> Known:
     rows = pq.read_table(path, columns=["key", "proved"])
-    if metadata_of(rows).get("games_rows_sha256") != shards:
-        raise BadFile(f"{path}: made from other games than are there now; run the stage `examples` again")
     rows = rows.filter(rows.column("proved").is_valid())
     return Known(keys_of_rows(rows), rows.column("proved").to_numpy())
 
