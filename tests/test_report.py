@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 import re
 import shutil
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -90,6 +93,21 @@ def test_the_page_is_whole_and_needs_nothing_else(metrics: Path, tmp_path: Path)
 
 def test_the_same_figures_give_the_same_bytes(metrics: Path, tmp_path: Path) -> None:
     assert build(metrics, tmp_path / "one") == build(metrics, tmp_path / "two")
+
+
+def test_the_page_is_the_same_whatever_the_locale(metrics: Path, tmp_path: Path) -> None:
+    results = metrics / "hex6" / "results.csv"
+    results.write_bytes(results.read_bytes().replace(b"mohex", "gtp:Müller".encode()))
+    build_it = (
+        "from pathlib import Path; from hexdata.report import build_report as build; "
+        f"build('hex6', 6, Path('metrics'), Path('plain'), Path({str(PARAMS)!r}))"
+    )
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", build_it], cwd=tmp_path, env=plain, check=True)
+    build(metrics, tmp_path / "out")
+    page = (tmp_path / "plain" / "index.html").read_bytes()
+    assert page == (tmp_path / "out" / "index.html").read_bytes()
+    assert "gtp:Müller".encode() in page
 
 
 def test_headline_figures_are_those_of_the_metrics(metrics: Path, tmp_path: Path) -> None:

@@ -258,7 +258,7 @@ def read_openings(path: Path, size: int) -> list[Opening]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise BadFile(f"{path}: no such file; run `make repro` to build it") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -75,7 +75,7 @@ def read_figures(campaign: str, size: int, folder: Path, params: Path) -> Campai
 
 def render(campaign: Campaign) -> str:
     name = f"Hex {campaign.size}×{campaign.size}"
-    style = files("hexdata.report").joinpath("style.css").read_text()
+    style = files("hexdata.report").joinpath("style.css").read_text(encoding="utf-8")
     body = "\n".join(
         [
             _header(campaign, name),
