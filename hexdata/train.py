@@ -21,7 +21,7 @@ from hexdata.features import Boards, apply_symmetry, planes, unpack_stones
 from hexdata.kernels import kernels_pinned
 from hexdata.losses import Losses, Targets, make_targets, three_head_loss
 from hexdata.nets import NET_FILES, ThreeHeadNet, save_net, training_device, weights_bytes
-from hexdata.params import TrainParams
+from hexdata.params import BadParams, TrainParams
 from hexdata.records import BadFile, remove_others, write_whole
 
 VALIDATION_BATCH = 1024
@@ -140,6 +140,11 @@ def train(
                 sums.add(losses, targets)
             trained = sums.row(epoch, "train")
             validated = _validate(net, validation, params.value_weight, epoch)
+            if not math.isfinite(validated.loss):
+                raise BadParams(
+                    f"train.learning_rate: {params.learning_rate:g} made the validation loss {validated.loss} in epoch "
+                    f"{epoch}: expected a smaller rate"
+                )
             learning += [trained, validated]
 
             weights = weights_bytes(net)

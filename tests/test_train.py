@@ -17,7 +17,7 @@ from hexdata.augment import augment
 from hexdata.board import Position, cell_map, pack, unpack
 from hexdata.features import planes
 from hexdata.nets import load_net, predict, read_card
-from hexdata.params import TrainParams
+from hexdata.params import BadParams, TrainParams
 from hexdata.records import BadFile, schema_for, table_bytes, write_whole
 from hexdata.train import Epoch, Rows, TrainResult, train
 from tests.tables import best_cell, random_examples, write_dataset
@@ -235,6 +235,15 @@ def test_a_split_without_rows_touches_nothing(dataset: Path, tmp_path: Path, emp
     write_dataset(dataset, 4, **{empty: []})
     with pytest.raises(BadFile, match=f"the {empty} split has no rows"):
         run(dataset, out)
+    assert files(out) == before
+
+
+def test_a_loss_that_is_no_number_is_refused_and_the_old_net_stays(dataset: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    run(dataset, out)
+    before = files(out)
+    with pytest.raises(BadParams, match=r"train\.learning_rate: 1e\+20 made the validation loss nan in epoch 1"):
+        run(dataset, out, learning_rate=1e20)
     assert files(out) == before
 
 
