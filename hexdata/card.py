@@ -31,7 +31,7 @@ class Configuration:
 
 
 CONFIGURATIONS = (
-    Configuration("examples", "dataset", "one row per position up to symmetry, split for training without leaks"),
+    Configuration("examples", "dataset", "one row per position up to symmetry"),
     Configuration("games", "games", "the games that the examples come from, move by move with the search's visits"),
     Configuration("suites", "suite", "positions with the proved value of every move, for evaluation"),
     Configuration("openings", "openings", "the proved winner after every first move of Black"),
@@ -81,9 +81,16 @@ class Release:
             who = f"played by tree search ({', '.join(games.players)})"
         return (
             f"{self.games.games:,} games of Hex on a {self.params.size}x{self.params.size} board, {who}; "
-            f"{self.examples.unique:,} positions that are unique up to symmetry, split without leaks; "
+            f"{self.examples.unique:,} positions that are unique up to symmetry, {self.dealt}; "
             f"{self.suite.proved:,} positions whose winner is proved."
         )
+
+    @property
+    def dealt(self) -> str:
+        return "split without leaks" if self.params.dataset.split == "games" else "split at random, with leaks"
+
+    def what(self, configuration: Configuration) -> str:
+        return f"{configuration.what}, {self.dealt}" if configuration.name == "examples" else configuration.what
 
     def of(self, configuration: str) -> list[ReleasedFile]:
         return [file for file in self.files if file.configuration == configuration]
@@ -200,7 +207,7 @@ def _front_matter(release: Release) -> dict[str, object]:
         files = [{"split": split, "path": f"data/{name}/{split}-*.parquet"} for split in release.splits(name)]
         # `datasets` 5.2 keys its cache of a local folder by the folder's name and this front matter, not by the data:
         # without a hash in it a rebuilt release would load as the old one
-        described = f"{configuration.what}; SHA-256 {release.content_hash(name)}"
+        described = f"{release.what(configuration)}; SHA-256 {release.content_hash(name)}"
         default = {"default": True} if not configs else {}
         configs.append({"config_name": name, **default, "description": described, "data_files": files})
     return {
@@ -258,7 +265,7 @@ def _contents(release: Release) -> list[str]:
             lines.append(f"| `{configuration.name}` | {split} | {rows:,} | {len(files):,} | {size:,} |")
     lines.append("")
     for configuration in CONFIGURATIONS:
-        lines += _item(f"`{configuration.name}`: {configuration.what}.")
+        lines += _item(f"`{configuration.name}`: {release.what(configuration)}.")
     lines += _item(
         "`croissant.json` says the same to programs (Croissant 1.0); `provenance.json` has the parameters and the "
         "hash of every file that each step made."
@@ -502,12 +509,13 @@ def croissant(release: Release) -> str:
                 "includes": f"data/{name}/*.parquet",
             }
         )
+        what = release.what(configuration)
         record_sets.append(
             {
                 "@type": "cr:RecordSet",
                 "@id": name,
                 "name": name,
-                "description": configuration.what[0].upper() + configuration.what[1:],
+                "description": what[0].upper() + what[1:],
                 "field": list(_fields(name, release.schemas[name])),
             }
         )

@@ -142,8 +142,11 @@ def readme(root: Path, params: Path, **sections: dict[str, object]) -> str:
 
 def test_the_card_says_how_the_rows_were_dealt_chosen_and_proved(root: Path, tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
+    croissant = root / "data/release/hex5/croissant.json"
     owner = "belongs to the split of the first shard that met it"
     plain = readme(root, path)
+    assert plain.count("split without leaks") == 3
+    assert croissant.read_text().count("split without leaks") == 2
     assert plain.count(owner) == 2
     assert "stays in test" not in plain
     assert "later versions with more shards never move it" in plain
@@ -159,6 +162,10 @@ def test_the_card_says_how_the_rows_were_dealt_chosen_and_proved(root: Path, tmp
     pairs = readme(root, path, dataset={"split": "pairs"})
     assert owner not in pairs
     assert "a game goes to" not in pairs
+    for text in (pairs, croissant.read_text()):
+        assert "without leaks" not in text
+        assert "one row per position up to symmetry, split at random, with leaks" in text.replace("One", "one")
+        assert "positions that are unique up to symmetry, split at random, with leaks; " in text
     assert "Pairs of a position and a move were dealt at random, and nothing was left out" in pairs
 
     theirs = readme(root, path, games={"imported": "0" * 64}, dataset={"released": ["v1"]})
