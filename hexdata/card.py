@@ -78,7 +78,7 @@ class Release:
         if isinstance(games, ImportedGames):
             who = "played by others and imported"
         else:
-            who = f"played by tree search ({', '.join(games.players)})"
+            who = f"played by programs ({', '.join(games.players)})"
         return (
             f"{self.games.games:,} games of Hex on a {self.params.size}x{self.params.size} board, {who}; "
             f"{self.examples.unique:,} positions that are unique up to symmetry, {self.dealt}; "
@@ -445,10 +445,10 @@ def _splits(release: Release) -> list[str]:
 def _limits(release: Release) -> list[str]:
     size = release.params.size
     imported = isinstance(release.params.games, ImportedGames)
-    players = "people and programs of all strengths" if imported else "searches of a fixed budget"
+    players = "people and programs of all strengths" if imported else "programs"
     rules = "swapped games are told without their swap" if imported else "no swap rule in play"
     limits = [
-        f"The players are {players}: their moves and results are good advice, not truth. Only `value`, `proved`, the "
+        f"The players are {players}: their moves and results are evidence, not truth. Only `value`, `proved`, the "
         "lists of winning and losing moves and the openings' `winner` are proved.",
         f"One board size, {size}x{size}, and {rules}; the openings decide what is seen.",
         "Suite positions are random stones, not positions from games; the ones that the solver could not finish "

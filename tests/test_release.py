@@ -168,6 +168,10 @@ def test_the_card_says_how_the_rows_were_dealt_chosen_and_proved(root: Path, tmp
         assert "positions that are unique up to symmetry, split at random, with leaks; " in text
     assert "Pairs of a position and a move were dealt at random, and nothing was left out" in pairs
 
+    several = readme(root, path, games={"player": ["random", "resistance"]})
+    assert "played by programs (random, resistance);" in several
+    assert "The players are programs: their moves and results are evidence, not truth." in several
+
     theirs = readme(root, path, games={"imported": "0" * 64}, dataset={"released": ["v1"]})
     assert "keeps it there if its `dataset.released` names this one. Positions of earlier versions have kept" in theirs
 
