@@ -155,6 +155,12 @@ def test_the_statistics_of_a_tournament_stand_in_a_table(metrics: Path, tmp_path
     assert rows() == [["a&lt;b", "uct", "20", "15", "5", "500", "25.0", ""], total]
 
 
+def test_games_through_proved_positions_count_once_a_position(metrics: Path, tmp_path: Path) -> None:
+    (metrics / "hex6" / "results.csv").write_text("ply,player,games,wrong\n12,uct,3000,60\n13,uct,2000,40\n12,x,1,0\n")
+    said = "Of the passages of games through them the wrong side won, with this player to move: "
+    assert f"{said}uct 2.0 % of 5,000; x 0.0 % of 1." in Page(build(metrics, tmp_path / "out")).text
+
+
 @pytest.mark.slow
 def test_the_hundredth_of_d8_from_params_alone_is_in_the_table(metrics: Path, tmp_path: Path) -> None:
     """gao-2020 section 6 at 1/100: three players, each with each in both colours, and what became of their games."""

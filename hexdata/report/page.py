@@ -445,7 +445,7 @@ def _proof_words(c: Campaign) -> str:
     )
     return (
         f"{count(e.proved)} unique positions ({share(e.proved / e.unique)}) are proved, and carry the proved value. "
-        f"From there the game was won by the wrong side with this player to move: {said}."
+        f"Of the passages of games through them the wrong side won, with this player to move: {said}."
     )
 
 
