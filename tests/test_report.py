@@ -161,6 +161,16 @@ def test_games_through_proved_positions_count_once_a_position(metrics: Path, tmp
     assert f"{said}uct 2.0 % of 5,000; x 0.0 % of 1." in Page(build(metrics, tmp_path / "out")).text
 
 
+def test_the_words_on_v_and_q_name_what_they_are_compared_with(metrics: Path, tmp_path: Path) -> None:
+    """As `hexdata.losses.make_targets` and `hexdata.arrays.Examples.value` have it."""
+    words = Page(build(metrics, tmp_path / "out")).text
+    outcome = "against the proved value, else the mean result"
+    assert f"Squared error of v {outcome}." in words
+    assert f"sign of v {outcome}" in words
+    assert f"Test splitv {outcome}" in words
+    assert "Squared error of q of the moves played against a proved loss, else the mean result." in words
+
+
 @pytest.mark.slow
 def test_the_hundredth_of_d8_from_params_alone_is_in_the_table(metrics: Path, tmp_path: Path) -> None:
     """gao-2020 section 6 at 1/100: three players, each with each in both colours, and what became of their games."""

@@ -141,6 +141,9 @@ def _key(class_: str, label: str) -> str:
     return f'<span><span class="key {class_}"></span>{label}</span>'
 
 
+OUTCOME = "the proved value, else the mean result"
+"""What v learns and is tested against on rows of the dataset."""
+
 TRAIN_KEYS = _key("a", "validation") + _key("b", "training")
 STONE_KEYS = "".join(
     _key(f"stone-key {winner}", label)
@@ -544,8 +547,13 @@ def _learning(c: Campaign) -> str:
     charts: tuple[tuple[str, str, Callable[[fig.Epoch], float], Callable[[float], str] | None], ...] = (
         ("Whole loss", "what is minimised: eq. 4.5 of Gao (2020) without weight decay", lambda e: e.loss, None),
         ("Policy loss", "cross-entropy against the visit shares of the search", lambda e: e.policy, None),
-        ("Value loss", "squared error of v against the mean result", lambda e: e.value, None),
-        ("Action-value loss", "squared error of q(s, a) against the results", lambda e: e.q, None),
+        ("Value loss", f"squared error of v against {OUTCOME}", lambda e: e.value, None),
+        (
+            "Action-value loss",
+            "squared error of q of the moves played against a proved loss, else the mean result",
+            lambda e: e.q,
+            None,
+        ),
         ("Top-1", "share of rows whose most visited move the policy ranks first", lambda e: e.top1, percent),
     )
     t = c.train
@@ -600,11 +608,11 @@ def _strength(c: Campaign) -> str:
         ("… among its first five", "policy's first five choices, the same rows", p.top5, math.nan),
         ("First choice wins, proved", "policy on suite positions that the mover wins", won, math.nan),
         ("Right winner, proved", "sign of v on suite positions", v.suite.sign_right, 0.5),
-        ("Right winner, played", "sign of v on test rows, against the games' results", v.test.sign_right, 0.5),
+        ("Right winner, test rows", f"sign of v against {OUTCOME}", v.test.sign_right, 0.5),
     ]
     errors = [
         ("Suite", "v against the proved value, +1 or −1", v.suite.mse),
-        ("Test split", "v against the mean result of the games", v.test.mse),
+        ("Test split", f"v against {OUTCOME}", v.test.mse),
     ]
     return _section(
         "How good the network is",
