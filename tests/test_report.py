@@ -171,6 +171,30 @@ def test_the_words_on_v_and_q_name_what_they_are_compared_with(metrics: Path, tm
     assert "Squared error of q of the moves played against a proved loss, else the mean result." in words
 
 
+SEARCHED = ("visit shares of the search", "most visited move")
+
+
+def test_games_of_others_are_not_called_searched(metrics: Path, tmp_path: Path) -> None:
+    words = Page(build(metrics, tmp_path / "out")).text
+    assert "games played by programs," in words
+    assert all(said in words for said in SEARCHED)
+
+    plies = metrics / "hex6" / "plies.csv"
+    header, *lines = plies.read_text().splitlines()
+    unsearched = [",".join([*line.split(",")[:6], "0", "0.0"]) for line in lines]
+    plies.write_text("\n".join([header, *unsearched]) + "\n")
+    changed = yaml.safe_load(PARAMS.read_text())
+    changed["campaigns"]["hex6"]["games"] = {"imported": "0" * 64}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(changed))
+    build_report("hex6", 6, metrics, tmp_path / "theirs", tmp_path / "params.yaml")
+    theirs = Page((tmp_path / "theirs" / "index.html").read_text()).text
+    assert "games played by others and imported," in theirs
+    assert "Cross-entropy against shares of visits, else of the moves played." in theirs
+    assert "first choice is the most visited (else most played) move in " in theirs
+    for said in (*SEARCHED, "by search", "searched position", "search's own favourite", "most visits"):
+        assert said not in theirs
+
+
 @pytest.mark.slow
 def test_the_hundredth_of_d8_from_params_alone_is_in_the_table(metrics: Path, tmp_path: Path) -> None:
     """gao-2020 section 6 at 1/100: three players, each with each in both colours, and what became of their games."""

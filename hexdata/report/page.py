@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from hexdata.engine import ENGINE_VERSION
-from hexdata.params import BadParams, read_campaign
+from hexdata.params import BadParams, ImportedGames, read_campaign
 from hexdata.records import SCHEMA_VERSION, params_hash, write_folder
 from hexdata.report import figures as fig
 from hexdata.report.hexboard import Tile, draw_board, heat, heat_scale, is_dark
@@ -26,6 +26,8 @@ class Campaign:
 
     name: str
     size: int
+    imported: bool
+    """Others played the games."""
     openings_kind: str
     split: str
     """`games` or `pairs`."""
@@ -42,6 +44,11 @@ class Campaign:
     topk: list[fig.TopK]
     openings: list[fig.Opening]
 
+    @property
+    def visited(self) -> bool:
+        """Every unique position was searched. Where one was not, the moves played there stand in for visits."""
+        return all(ply.policies == ply.unique for ply in self.plies)
+
 
 def build_report(campaign: str, size: int, metrics: Path, out: Path, params: Path = Path("params.yaml")) -> None:
     """Write out/index.html from the files of metrics/`campaign`."""
@@ -56,6 +63,7 @@ def read_figures(campaign: str, size: int, folder: Path, params: Path) -> Campai
     return Campaign(
         name=campaign,
         size=size,
+        imported=isinstance(wanted.games, ImportedGames),
         openings_kind=wanted.games.openings,
         split=wanted.dataset.split,
         params_hash=params_hash(wanted.model_dump(mode="json")),
@@ -158,6 +166,7 @@ def _header(c: Campaign, name: str) -> str:
     e, d, s = c.evaluation, c.dataset, c.suite
     top1 = e.policy.top1
     rows = d.train.rows + d.validation.rows + d.test.rows
+    played = "played by others and imported" if c.imported else "played by programs"
     cards = [
         _card(
             "games",
@@ -201,7 +210,7 @@ def _header(c: Campaign, name: str) -> str:
     ]
     return (
         f'<header>\n<div class="brand">{logo}hexdata</div>\n<h1>{name}</h1>\n'
-        f"<p>Campaign <strong>{html.escape(c.name)}</strong>: games played by search, every position up to symmetry, a "
+        f"<p>Campaign <strong>{html.escape(c.name)}</strong>: games {played}, every position up to symmetry, a "
         "three-head network trained on them, and positions whose winner is proved. Estimates come with their "
         "<strong>95 % interval</strong>; all else here is counted, not estimated.</p>\n"
         f'<div class="cards">\n' + "\n".join(cards) + "\n</div>\n</header>"
@@ -355,9 +364,9 @@ def _positions(c: Campaign) -> str:
     )
     return _section(
         "Games and positions",
-        f"{many(c.games.games, 'game')}{length} hold {many(e.raw, 'searched position')}. Positions that are the same "
-        f"up to the four symmetries become one row, which leaves <strong>{count(e.unique)}</strong>, {share(kept)} of "
-        "them.",
+        f"{many(c.games.games, 'game')}{length} hold {many(e.raw, 'position')} whose move a player chose. Positions "
+        "that are the same up to the four symmetries become one row, which leaves "
+        f"<strong>{count(e.unique)}</strong>, {share(kept)} of them.",
         _grid(
             "two",
             _figure(
@@ -543,10 +552,15 @@ def _left_round(left: float, right: float, top: float, height: float, radius: fl
     return path([(right, top), *upper, *lower, (right, top + height)], closed=True)
 
 
+def _favourite(c: Campaign) -> str:
+    return "most visited move" if c.visited else "most visited (else most played) move"
+
+
 def _learning(c: Campaign) -> str:
+    shares = "the visit shares of the search" if c.visited else "shares of visits, else of the moves played"
     charts: tuple[tuple[str, str, Callable[[fig.Epoch], float], Callable[[float], str] | None], ...] = (
         ("Whole loss", "what is minimised: eq. 4.5 of Gao (2020) without weight decay", lambda e: e.loss, None),
-        ("Policy loss", "cross-entropy against the visit shares of the search", lambda e: e.policy, None),
+        ("Policy loss", f"cross-entropy against {shares}", lambda e: e.policy, None),
         ("Value loss", f"squared error of v against {OUTCOME}", lambda e: e.value, None),
         (
             "Action-value loss",
@@ -554,7 +568,7 @@ def _learning(c: Campaign) -> str:
             lambda e: e.q,
             None,
         ),
-        ("Top-1", "share of rows whose most visited move the policy ranks first", lambda e: e.top1, percent),
+        ("Top-1", f"share of rows whose {_favourite(c)} the policy ranks first", lambda e: e.top1, percent),
     )
     t = c.train
     drawn = [
@@ -597,13 +611,9 @@ def _strength(c: Campaign) -> str:
     e = c.evaluation
     p, v = e.policy, e.value
     won = e.suite_policy.top1_wins
+    first = f"policy's first choice, {many(p.positions, 'test row')}"
     rates = [
-        (
-            "The search's favourite move",
-            f"policy's first choice, {many(p.positions, 'test row')}",
-            p.top1,
-            p.uniform_top1,
-        ),
+        (f"The {_favourite(c)}", first, p.top1, p.uniform_top1),
         ("… among its first three", "policy's first three choices, the same rows", p.top3, math.nan),
         ("… among its first five", "policy's first five choices, the same rows", p.top5, math.nan),
         ("First choice wins, proved", "policy on suite positions that the mover wins", won, math.nan),
@@ -616,7 +626,7 @@ def _strength(c: Campaign) -> str:
     ]
     return _section(
         "How good the network is",
-        f"The policy's first choice is the search's own favourite in <strong>{share(p.top1.rate)}</strong> of the "
+        f"The policy's first choice is the {_favourite(c)} in <strong>{share(p.top1.rate)}</strong> of the "
         f"test rows, {p.times_uniform:.1f} times as often as a uniform guess. The sign of v names the proved winner "
         f"in <strong>{share(v.suite.sign_right.rate)}</strong> of the suite.",
         _grid(
@@ -624,7 +634,7 @@ def _strength(c: Campaign) -> str:
             _figure(
                 "Top-k accuracy",
                 _topk_chart(c),
-                "How often the move with the most visits is among the policy's first k, over "
+                f"How often the {_favourite(c)} is among the policy's first k, over "
                 f"{many(p.positions, 'test row')}. The band is the Wilson 95 % interval; the dashed line is k times "
                 "the top-1 rate of a uniform guess, which no guess exceeds.",
             ),
