@@ -17,7 +17,8 @@ class Targets(NamedTuple):
     """What a batch should learn.
 
     v learns the proved value where there is one, else the mean result z. q of the played moves learns -z, because q is
-    for the side to move afterwards; a proved win says nothing of the move that was played, so q does not see it.
+    for the side to move afterwards; a proved win says nothing of the move that was played, so q does not see it. Each
+    of them learns the mean over all games of the row: examples keep no result per move, where eq. 4.5 has each game's.
     `lost_b` marks states in which every move loses: proved lost, or lost in each of its games (z = -1) with no move
     drawn at random. Dithered moves may lose a won state; gao-2020 section 5 found the AND term harmful with them.
     """
@@ -67,7 +68,10 @@ def make_targets(
 
 
 def three_head_loss(heads: Heads, targets: Targets, value_weight: float) -> Losses:
-    """gao-2020 eq. 4.5: -log p + w (1/2 (z-v)^2 + 1/2 (z+q)^2 + L_Q + L_P), w = `value_weight`."""
+    """gao-2020 eq. 4.5: -log p + w (1/2 (z-v)^2 + 1/2 (z+q)^2 + L_Q + L_P), w = `value_weight`.
+
+    In the place of -log p of the played move stands the cross-entropy against `policy_ba`, the shares of visits.
+    """
     legal_ba = targets.legal_ba
     masked_ba = heads.policy_logits_ba.masked_fill(~legal_ba, -torch.inf)
     # 0 * -inf is not a number: taken cells get 0 after the softmax
