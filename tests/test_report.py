@@ -161,10 +161,11 @@ def test_games_through_proved_positions_count_once_a_position(metrics: Path, tmp
     assert f"{said}uct 2.0 % of 5,000; x 0.0 % of 1." in Page(build(metrics, tmp_path / "out")).text
 
 
-def test_the_words_on_v_and_q_name_what_they_are_compared_with(metrics: Path, tmp_path: Path) -> None:
-    """As `hexdata.losses.make_targets` and `hexdata.arrays.Examples.value` have it."""
+def test_the_losses_are_told_as_they_are_computed(metrics: Path, tmp_path: Path) -> None:
+    """As `hexdata.losses` and `hexdata.arrays.Examples.value` have it."""
     words = Page(build(metrics, tmp_path / "out")).text
     outcome = "against the proved value, else the mean result"
+    assert "eq. 4.5 of Gao (2020) without weight decay, the policy loss in the place of −log p." in words
     assert f"Squared error of v {outcome}." in words
     assert f"sign of v {outcome}" in words
     assert f"Test splitv {outcome}" in words

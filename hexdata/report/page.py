@@ -559,7 +559,12 @@ def _favourite(c: Campaign) -> str:
 def _learning(c: Campaign) -> str:
     shares = "the visit shares of the search" if c.visited else "shares of visits, else of the moves played"
     charts: tuple[tuple[str, str, Callable[[fig.Epoch], float], Callable[[float], str] | None], ...] = (
-        ("Whole loss", "what is minimised: eq. 4.5 of Gao (2020) without weight decay", lambda e: e.loss, None),
+        (
+            "Whole loss",
+            "what is minimised: eq. 4.5 of Gao (2020) without weight decay, the policy loss in the place of −log p",
+            lambda e: e.loss,
+            None,
+        ),
         ("Policy loss", f"cross-entropy against {shares}", lambda e: e.policy, None),
         ("Value loss", f"squared error of v against {OUTCOME}", lambda e: e.value, None),
         (
