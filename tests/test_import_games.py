@@ -68,6 +68,11 @@ TOLD = {
         f"(;FF[4]{PLAYERS}SZ[5]RE[W];W[ac];B[swap];W[dd];B[ea];W[resign])",
         "a3 d4 a5 / black by resign / bob-ann / 1 given",
     ),
+    "Little Golem, played out": (
+        f"(;FF[4]{PLAYERS}SZ[5]RE[B]SO[http://www.littlegolem.com]"
+        ";W[aa];B[ba];W[ab];B[bb];W[ac];B[bc];W[ad];B[bd];W[ae])",
+        "a1 b1 a2 b2 a3 b3 a4 b4 a5 / black by chain / ann-bob / 0 given",
+    ),
     "White first": (f"(;SZ[5]{PLAYERS}PL[W];W[a3];B[b1];W[resign])", "c1 a2 / white by resign / bob-ann / 0 given"),
     "set-up": (
         f"(;SZ[5]{PLAYERS}AB[a1][b1]AW[c3]PL[W];W[d4];B[resign])",
@@ -93,6 +98,11 @@ REFUSED = {
     "lost on time, in words": ("(;SZ[5]RE[Black+Time];B[a1])", "lost by time or forfeit"),
     "lost on time, apart": ("(;SZ[5]RE[W + Time];B[a1])", "lost by time or forfeit"),
     "lost on time, after a space": ("(;SZ[5]RE[ B+T];B[a1])", "lost by time or forfeit"),
+    "lost on time, at Little Golem": (
+        f"(;FF[4]EV[hex.ld.1]{PLAYERS}SZ[13]RE[B]GC[ game #1]SO[http://www.littlegolem.com];W[mf];B[gg];W[de])",
+        "lost by time or forfeit",
+    ),
+    "lost on time, with Little Golem's tags": ("(;SZ[5]RE[W];W[ac];B[dd])", "lost by time or forfeit"),
     "forfeited, in words": ("(;SZ[5]RE[White+Forfeit];B[a1];W[b2])", "lost by time or forfeit"),
     "forfeited": ("(;SZ[5];B[a1];W[forfeit])", "lost by time or forfeit"),
     "against the stones": ("(;SZ[2]RE[W+];B[a1];W[b1];B[a2])", r"the result W\+ is not what the moves say, that black"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
@@ -141,9 +141,11 @@ class _Record:
             # HexGui up to 0.9 wrote swap-pieces for what it did: the stone stays, and the same colour moves again
             moves = [(colour, "swap-sides" if move == "swap-pieces" else move) for colour, move in moves]
         to_move = self.read_to_move(head, black, white)
+        little_golem = "littlegolem" in (self.read_text(head, "SO") or "").lower()
         if to_move is None:
-            if moves and self.tags_are_reversed(head, nodes[first_move], moves, black | white):
+            if moves and self.tags_are_reversed(nodes[first_move], moves, black | white, little_golem):
                 moves = [(other(colour), move) for colour, move in moves]
+                little_golem = True
             to_move = moves[0][0] if moves else "black"
         game = Game(
             size=size,
@@ -158,6 +160,10 @@ class _Record:
         if fault := game.first_fault():
             number, reason = fault
             self.refuse(starts[number], reason)
+        played_out = game.position().winner() or (moves and moves[-1][1] in ("resign", "forfeit"))
+        if little_golem and not played_out and (told := re.fullmatch(r"\s*([BW])\s*", game.result or "")):
+            # Little Golem writes a resignation as a move and a loss by time only as the result
+            game = replace(game, result=f"{told[1]}+Time")
         return game
 
     def main_line(self) -> list[_Node]:
@@ -339,14 +345,13 @@ class _Record:
         return "white" if black.bit_count() > white.bit_count() else "black"
 
     def tags_are_reversed(
-        self, head: list[_Node], first: _Node, moves: list[tuple[Colour, Move]], stones: Bits
+        self, first: _Node, moves: list[tuple[Colour, Move]], stones: Bits, little_golem: bool
     ) -> bool:
         """Little Golem tags the first player's moves W, though the first player is PB and joins top and bottom."""
         if stones or moves[0][0] == "black":
             return False
-        source = self.read_text(head, "SO") or ""
         letter_pair = re.fullmatch("[a-zA-Z]{2}", first["W"].values[0].text.strip())
-        return "littlegolem" in source.lower() or letter_pair is not None
+        return little_golem or letter_pair is not None
 
     def read_text(self, head: list[_Node], key: str) -> str | None:
         for node in head:

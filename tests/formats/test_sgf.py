@@ -260,6 +260,7 @@ def test_what_is_known_of_a_game() -> None:
         ("(;SZ[5]RE[Void];B[a1])", None),
         ("(;SZ[5];B[a1])", None),
         ("(;SZ[5]RE[B];W[ac];B[dd];W[be];B[resign])", "black"),
+        ("(;SZ[5]RE[B]SO[https://www.littlegolem.net];W[ac];B[dd])", "black"),
     ],
 )
 def test_winner(text: str, winner: str | None) -> None:
