@@ -39,14 +39,17 @@ def parse_sgf(text: str, name: str = "SGF", size: int | None = None) -> Game:
 
 
 def parse_sgf_games(text: str, name: str = "SGF", size: int | None = None) -> Iterator[Game | BadSgf]:
-    """Every game of a collection. One that is refused comes as its error, and the next begins at a line with `(;`."""
+    """Every game of a collection. One that is refused comes as its error; the next begins where its brackets close, or,
+    if nobody can tell where, at a line with `(;`."""
     record = _Record(name, text)
     while (opening := record.opening(record.start)) is not None:
+        record.end = opening
         try:
             yield record.game(size)
-            record.start = record.end
         except BadSgf as error:
             yield error
+        record.start = record.end
+        if record.end == opening:
             following = re.compile(r"^[ \t]*\(\s*;", re.MULTILINE).search(record.text, opening + 1)
             record.start = following.start() if following else len(record.text)
 

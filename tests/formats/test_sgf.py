@@ -209,6 +209,21 @@ def test_every_game_of_a_collection_and_what_is_wrong_with_the_others() -> None:
     ]
 
 
+def test_a_refused_game_takes_its_variations_along_and_no_other_game() -> None:
+    text = (
+        "(;SZ[5];B[a1];W[pass]\n(;W[d4];B[e5])\n(;W[b2];B[c4];W[resign]))(;SZ[4];B[d4])\n"
+        "(;SZ[5];B[z9])(;GM[1])(;SZ[6];B[f6])"
+    )
+    found = [str(g) if isinstance(g, BadSgf) else (g.size, len(g.moves)) for g in parse_sgf_games(text, "all.sgf")]
+    assert found == [
+        "all.sgf:1:16: move 2: a pass, which Hex does not have: expected a cell",
+        (4, 1),
+        "all.sgf:4:10: move 1: 'z9' is no cell of a 5x5 board: expected a1 to e5",
+        "all.sgf:4:19: GM[1] is another game: expected GM[11], Hex",
+        (6, 1),
+    ]
+
+
 def test_size_for_a_file_without_one() -> None:
     assert stones("(;B[a1])", size=7) == "7: a1 /  / white"
     assert stones("(;SZ[7];B[a1])", size=7) == "7: a1 /  / white"
