@@ -6,6 +6,7 @@ Whatever is not a legal game is refused with the file, the line and column, and 
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ DEFAULT_SIZE = 11
 
 _ALIASES: dict[str, Special] = {"swap": "swap-pieces"}
 _GAME_NUMBER = 11
+_WIDER = {"shift_jis": "cp932", "gb2312": "gb18030"}
+"""What texts in these are often written in, which reads the narrower one too."""
 _INFO = ("GN", "EV", "RO", "DT", "PC", "PB", "BR", "BT", "PW", "WR", "WT", "RU", "ON", "GC", "SO", "US", "AN", "CP")
 
 
@@ -86,7 +89,7 @@ def _escape(text: str) -> str:
 
 
 def decode(content: bytes, name: str) -> str:
-    """UTF-8 or UTF-16 by its mark, else Latin-1."""
+    """UTF-8 or UTF-16 by its mark, else what CA says, else Latin-1."""
     try:
         if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return content.decode("utf-16")
@@ -94,8 +97,19 @@ def decode(content: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         if error.encoding.startswith("utf-16"):
             raise BadSgf(f"{name}: the UTF-16 text is broken at byte {error.start}") from None
-        # FF[4] says Latin-1 when CA is absent; Little Golem's older records are
-        return content.decode("latin-1")
+        return _decode_as_told(content, name)
+
+
+def _decode_as_told(content: bytes, name: str) -> str:
+    told = re.search(rb"\bCA\s*\[\s*([\w.:-]+)\s*\]", content)
+    # FF[4] says Latin-1 when CA is absent; Little Golem's older records are
+    encoding = told[1].decode() if told else "latin-1"
+    try:
+        known = codecs.lookup(encoding).name
+        # it is not UTF-8, whatever it says
+        return content.decode("latin-1" if known in ("utf-8", "ascii") else _WIDER.get(known, known))
+    except (LookupError, UnicodeError):
+        raise BadSgf(f"{name}: not a text in {encoding}: expected CA to name the encoding of the text") from None
 
 
 @dataclass(frozen=True)

@@ -238,6 +238,13 @@ def test_size_for_a_file_without_one() -> None:
         ("(;SZ[5]PB[Jürgen])".encode("utf-8-sig"), "Jürgen"),
         ("(;SZ[5]PB[Jürgen])".encode("latin-1"), "Jürgen"),
         ("(;SZ[5]PB[Jürgen])".encode("utf-16"), "Jürgen"),
+        ("(;CA[UTF-8]SZ[5]PB[Jürgen])".encode("latin-1"), "Jürgen"),
+        ("(;CA[ iso-8859-2 ]SZ[5]PB[Łukasz])".encode("iso-8859-2"), "Łukasz"),
+        # the second byte of 表, 乗 and 功 is a backslash
+        ("(;CA[Shift_JIS]SZ[5]PB[表])".encode("shift_jis"), "表"),
+        ("(;CA[Shift_JIS]SZ[5]PB[①表])".encode("cp932"), "①表"),
+        ("(;CA[gb2312]SZ[5]PB[乗])".encode("gbk"), "乗"),
+        ("(;SZ[5]PB[功]CA[Big5])".encode("big5"), "功"),
     ],
 )
 def test_encodings(tmp_path: Path, content: bytes, player: str) -> None:
@@ -250,6 +257,14 @@ def test_broken_utf_16_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_bytes("(;SZ[5])".encode("utf-16")[:-1])
     with pytest.raises(BadSgf, match=r"game\.sgf: the UTF-16 text is broken at byte"):
+        read_sgf(path)
+
+
+@pytest.mark.parametrize("encoding", ["martian", "hex", "idna", "euc_jp"])
+def test_an_encoding_that_is_not_the_texts_is_refused(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_bytes(f"(;CA[{encoding}]PB[".encode() + b"\xff\xff])")
+    with pytest.raises(BadSgf, match=rf"game\.sgf: not a text in {encoding}: expected CA to name the encoding"):
         read_sgf(path)
 
 
