@@ -122,7 +122,7 @@ def _end(game: Game, swap: Move | None) -> tuple[Colour, str]:
     """Who won and how. Whatever the record says twice must agree: a wrong sign would poison every position."""
     by_stones, told = game.position().winner(), game.result_winner()
     quit_by, how = game.moves[-1]
-    if how == "forfeit" or re.match(r"\s*[BW](lack|hite)?\s*\+\s*[tf]", game.result or "", re.IGNORECASE):
+    if game.lost_by_time():
         raise ValueError("lost by time or forfeit, which says nothing about the position")
     known = by_stones or (other(quit_by) if how == "resign" else None)
     if known and swap != "swap-sides" and told not in (None, known):

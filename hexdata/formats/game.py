@@ -95,6 +95,12 @@ class Game:
             return other(self.moves[-1][0])
         return self.result_winner()
 
+    def lost_by_time(self) -> bool:
+        """Or by forfeit: an end that says nothing about the position."""
+        if self.moves and self.moves[-1][1] == "forfeit":
+            return True
+        return bool(re.match(r"\s*[BW](lack|hite)?\s*\+\s*[tf]", self.result or "", re.IGNORECASE))
+
     def result_winner(self) -> Colour | None:
         """By the result alone: `B`, `B+`, `W+Resign`, `White`, but not a sentence that happens to begin so."""
         told = re.fullmatch(r"(b|w)(lack|hite)?\s*(\+.*)?", (self.result or "").strip(), re.IGNORECASE)

@@ -116,7 +116,7 @@ def _shares(text: str, size: int) -> Shares:
 
 
 def write_neurobenzene(games: Iterable[Game]) -> str:
-    """All games must be of Black-first play from the empty board, without swaps, and tell who won."""
+    """All games must be of Black-first play from the empty board, without swaps, and tell who won, but not by time."""
     lines = []
     size = None
     for game in games:
@@ -131,6 +131,8 @@ def _line(game: Game) -> str:
     winner, final = game.winner(), game.position()
     if winner is None:
         raise ValueError("the record does not tell who won: expected a finished game for a neurobenzene line")
+    if game.lost_by_time():
+        raise ValueError("lost by time or forfeit, which says nothing about the position: expected another end")
     if game.black_setup or game.white_setup or game.to_move == "white":
         raise ValueError("neurobenzene lines have Black move first on the empty board: expected no set-up")
     words = []
