@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from hexdata.board import Colour, cell_name, other, parse_cell
 from hexdata.errors import BadInput
-from hexdata.formats.game import SPECIALS, Game, Move
+from hexdata.formats.game import LETTER_OF, SPECIALS, Game, Move
 from hexdata.formats.neurobenzene import parse_lines
 
 _WORD = re.compile(r"[^\s,;]+")
@@ -68,7 +68,8 @@ def write_move_lists(games: Iterable[Game]) -> str:
         game.position()
         if game.black_setup or game.white_setup or game.to_move == "white":
             raise ValueError("move lists have Black move first on the empty board: expected no set-up")
-        if not game.moves and not game.result:
+        result = _result(game)
+        if not game.moves and not result:
             raise ValueError("a game without moves makes an empty line: expected at least one move")
         if game.size != size:
             size = game.size
@@ -78,8 +79,17 @@ def write_move_lists(games: Iterable[Game]) -> str:
         if moves and moves[-1] == (waiting, "resign") and game.result_winner() == other(waiting):
             moves = moves[:-1]
         words = [_word(colour, move, game) for colour, move in moves]
-        lines.append(" ".join([*words, *([game.result] if game.result else [])]))
+        lines.append(" ".join([*words, *([result] if result else [])]))
     return "".join(line + "\n" for line in lines)
+
+
+def _result(game: Game) -> str:
+    """`W+Time`, as the reader takes it, also of `White + Time`; nothing where nobody can tell who won."""
+    winner = game.result_winner()
+    if winner is None:
+        return ""
+    how = re.search(r"\+\s*([A-Za-z]*)", game.result or "")
+    return f"{LETTER_OF[winner]}+{how[1] if how else ''}"
 
 
 def _word(colour: Colour, move: Move, game: Game) -> str:

@@ -219,8 +219,31 @@ def test_writers_refuse_what_their_format_cannot_say() -> None:
     for lost in ("W+Time", "white + t", "B+Forfeit"):
         with pytest.raises(ValueError, match="lost by time or forfeit, which says nothing about the position"):
             write_neurobenzene([Game(5, moves=(("black", 0),), result=lost)])
+    with pytest.raises(ValueError, match="a game without moves makes an empty line"):
+        write_move_lists([Game(5, result="Void")])
     with pytest.raises(ValueError, match="white resigns when it is the other side's turn"):
         write_move_lists([Game(5, moves=(("black", 0), ("white", 1), ("white", "resign")))])
+
+
+@pytest.mark.parametrize(
+    ("result", "written"),
+    [
+        ("B", "B+"),
+        ("White", "W+"),
+        ("B+3.5", "B+"),
+        ("B+ Resign", "B+Resign"),
+        ("white + Time", "W+Time"),
+        ("Black wins", None),
+        ("?", None),
+        ("Void", None),
+        ("0", None),
+    ],
+)
+def test_move_lists_hold_results_as_their_reader_takes_them(result: str, written: str | None) -> None:
+    game = Game(5, moves=(("black", 0), ("white", 6)), result=result)
+    again = one(parse_move_lists(write_move_lists([game])))
+    assert (again.moves, again.result) == (game.moves, written)
+    assert again.lost_by_time() == game.lost_by_time()
 
 
 @settings(max_examples=200)
