@@ -49,8 +49,9 @@ def format_of(text: str) -> Format:
     """By how the games of a text begin."""
     if re.search(r"\(\s*;", text):
         return "sgf"
-    if re.search(r"^\s*[BW]\[", text, re.MULTILINE | re.IGNORECASE):
+    if re.search(r"^[ \t]*[BW]\[", text, re.MULTILINE | re.IGNORECASE):
         return "neurobenzene"
-    if re.search(r"hexworld|^\s*#?[0-9]+(x[0-9]+)?[rmnc0-9]*,", text, re.MULTILINE):
+    # a link, but not one in a remark
+    if re.search(r"^(?![ \t]*#).*hexworld\S*(#|%23)|^[ \t]*#?[0-9]+(x[0-9]+)?[rmnc0-9]*,", text, re.MULTILINE):
         return "hexworld"
     return "moves"

@@ -49,11 +49,14 @@ READ = [
     ("hexworld", "https://hexworld.org/board/#5x5nc1,a3:Sd4e5:fb", "5: B a3, W swap-sides, W d4, B e5, B forfeit"),
     ("hexworld", "hexworld.org/board/#11r10mn,c2d10,k11", "11: B c2, W d10, B k11"),
     ("hexworld", "9,e5g6", "9: B e5, W g6"),
+    ("hexworld", "  https://hexworld.org/board/%235c1,a1", "5: B a1"),
     ("hexworld", "hexworld.org/board/#,a1k11", "11: B a1, W k11"),
     ("hexworld", "https://hexworld.org/board/#5c1", "5: "),
     ("hexworld", "https://hexworld.org/board/#5c1%2Ca3%3Ase5", "5: B a3, W swap-pieces, B e5"),
     ("moves", "# 5 x 5\nd4 e5", "5: B d4, W e5"),
     ("moves", "# 5x5 club evening\n1. d4 2. swap 3.e5, A1;W+Resign", "5: B d4, W swap-pieces, B e5, W a1; W+Resign"),
+    ("moves", "# 5 x 5, copied from hexworld.org\na1 b2", "5: B a1, W b2"),
+    ("moves", " # see https://hexworld.org/board/#5,a1\n# 5 x 5\na1 b2", "5: B a1, W b2"),
     ("moves", "# 5x5\na3 swap-sides d4 resign", "5: B a3, W swap-sides, W d4, B resign"),
 ]
 
