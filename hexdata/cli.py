@@ -854,7 +854,8 @@ def export(
 ) -> None:
     """Write games as other programs read them: SGF, neurobenzene lines, HexWorld links, move lists.
 
-    A format keeps what it can say: only SGF has the players' names, all but neurobenzene have swaps.
+    A format keeps what it can say: only SGF has the players' names, all but neurobenzene have swaps, and HexWorld links
+    tell who won only by a chain, a resignation or a forfeit.
     """
     from hexdata.formats import FORMATS, write_games
     from hexdata.import_games import games_from

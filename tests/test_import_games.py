@@ -318,7 +318,9 @@ def test_export_between_formats_and_what_it_refuses(tmp_path: Path, capsys: Outp
     assert main(["export", str(game), "--as", "moves", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["text"] == "# 5 x 5\na3 swap-pieces d4 resign\n"
     assert main(["export", "--help"]) == 0
-    assert "all but neurobenzene have swaps" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert "all but neurobenzene have swaps" in said
+    assert "HexWorld links tell who won only by a chain, a resignation or a forfeit" in said
     assert main(["export", str(game), "--as", "neurobenzene"]) == 2
     assert "neurobenzene lines have no swap-pieces" in capsys.readouterr().err
     assert main(["export", str(game), "--as", "pgn"]) == 2

@@ -80,7 +80,7 @@ def _move(word: str, to_move: Colour, size: int) -> tuple[Colour, Move]:
 
 
 def write_hexworld(games: Iterable[Game]) -> str:
-    """A link a line, Black in red as HexWorld draws it."""
+    """A link a line, Black in red as HexWorld draws it. A link has no place for a result that no move tells."""
     return "".join(f"{BOARD}{_link(game)}\n" for game in games)
 
 
