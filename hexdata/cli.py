@@ -181,7 +181,7 @@ def _table_scene(file: Path, row: int | None, ply: int | None) -> _Scene:
     found = scene_of(rows, number, ply)
     content = rows.rows[0]
     title = f"{file}: row {number} of {rows.total}, {rows.kind}"
-    notes: dict[str, Any] = {"row": readable(content)}
+    notes: dict[str, Any] = {"row": readable(rows, number, content)}
     if rows.kind == "games":
         notes["move_number"] = len(content["moves"]) if ply is None else ply
         title += f", move {notes['move_number']} of {len(content['moves'])}, {content['winner']} won"
@@ -698,8 +698,8 @@ def head(
 
     rows = read_rows(file, 0, count)
     if as_json:
-        for row in rows.rows:
-            print(json.dumps(readable(row)))
+        for number, row in enumerate(rows.rows):
+            print(json.dumps(readable(rows, number, row)))
         return
     colour = wants_colour(sys.stdout)
     print(paint(f"{file}: {rows.kind}, {rows.total:,} rows", "bold", colour))
@@ -709,7 +709,7 @@ def head(
 
 
 def _print_row(rows: Rows, number: int, row: dict[str, Any]) -> None:
-    from hexdata.rows import Rows, readable, scene_of, summary
+    from hexdata.rows import Rows, scene_of, summary
 
     colour = wants_colour(sys.stdout)
     width = _terminal_width()
@@ -718,7 +718,7 @@ def _print_row(rows: Rows, number: int, row: dict[str, Any]) -> None:
         found = scene_of(Rows(rows.path, rows.kind, rows.total, [row]), number)
         scene = _Scene(found.position, found.last, found.labels)
         print("\n".join("  " + line for line in scene.draw().splitlines()))
-    for name, value in summary(readable(row)):
+    for name, value in summary(rows, number, row):
         room = max(width - 18, 20)
         short = value if len(value) <= room else value[: room - 2].rsplit(" ", 1)[0] + " …"
         print(f"  {paint(f'{name:<15}', 'dim', colour)} {short}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from hexdata.board import Cell, Colour, Position, cell_name, cells, other, unpack
+from hexdata.board import Cell, Colour, Position, cell_name, cells, check_size, other, unpack
 from hexdata.draw import Label
 from hexdata.records import BadFile, metadata_of, read_table
 
@@ -61,17 +63,25 @@ def scene_of(rows: Rows, number: int, move_number: int | None = None) -> Scene:
     The rows of an openings table make one board."""
     if not rows.rows:
         raise BadFile(f"{rows.path}: row {number} is out of range: the table has no rows")
-    row, where = rows.rows[0], f"{rows.path}: row {number}"
-    if rows.kind == "table":
-        raise BadFile(f"{where}: no position here: expected a table of games, examples, suite positions or openings")
-    try:
+    row = rows.rows[0]
+    with _reading(rows, number):
+        if rows.kind == "table":
+            raise ValueError("no position here: expected a table of games, examples, suite positions or openings")
         if rows.kind == "games":
             return _game_scene(row, move_number)
         return _openings_scene(rows.rows) if rows.kind == "openings" else _position_scene(row, move_number)
+
+
+@contextmanager
+def _reading(rows: Rows, number: int) -> Iterator[None]:
+    """What fails in here is the fault of row `number`, which does not hold what its columns promise."""
+    try:
+        yield
     except ValueError as error:
-        raise BadFile(f"{where}: {error}") from None
-    except (TypeError, KeyError, AttributeError) as error:
-        raise BadFile(f"{where}: not a row of {rows.kind} ({type(error).__name__}: {error})") from None
+        raise BadFile(f"{rows.path}: row {number}: {error}") from None
+    except (TypeError, LookupError, AttributeError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise BadFile(f"{rows.path}: row {number}: not a row of {rows.kind} ({why})") from None
 
 
 def _game_scene(row: Row, move_number: int | None) -> Scene:
@@ -109,22 +119,36 @@ def winner_of(row: Row) -> Colour | None:
     return mover if value > 0 else other(mover)
 
 
-def readable(row: Row) -> Row:
-    """The row as JSON can hold it. A table without our columns comes out as it is, bytes as hex."""
+def readable(rows: Rows, number: int, row: Row) -> Row:
+    """The row, `number` in its file, as JSON can hold it. A table that is not ours comes out as it is, bytes as hex."""
     size = row.get("size")
-    result = {}
-    for column, value in row.items():
-        if isinstance(size, int) and value is not None:
-            if column in _CELL_LISTS:
-                value = [cell_name(cell, size) for cell in value]
-            elif column == "cell":
-                value = cell_name(value, size)
-            elif column in ("black", "white") and isinstance(value, bytes):
-                value = [cell_name(cell, size) for cell in cells(unpack(value))]
-            elif column == "visits":
-                value = [{**move, "cells": [cell_name(cell, size) for cell in move["cells"]]} for move in value]
-        result[column] = _plain(value)
-    return result
+    if rows.kind != "table" and isinstance(size, int):
+        with _reading(rows, number):
+            row = {column: _named(column, value, check_size(size)) for column, value in row.items()}
+    return {column: _plain(value) for column, value in row.items()}
+
+
+def _named(column: str, value: Any, size: int) -> Any:
+    if value is None:
+        return None
+    if column in _CELL_LISTS:
+        return _names(value, size)
+    if column == "cell":
+        return _names([value], size)[0]
+    if column in ("black", "white") and isinstance(value, bytes):
+        return _names(cells(unpack(value)), size)
+    if column == "visits":
+        return [{**move, "cells": _names(move["cells"], size)} for move in value]
+    return value
+
+
+def _names(found: Iterable[Cell], size: int) -> list[str]:
+    names = []
+    for cell in found:
+        if not 0 <= cell < size * size:
+            raise ValueError(f"cell {cell} lies outside the {size}x{size} board")
+        names.append(cell_name(cell, size))
+    return names
 
 
 def _plain(value: Any) -> Any:
@@ -142,8 +166,16 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def summary(row: Row) -> list[tuple[str, str]]:
-    """Column names and one-line values of a readable row, for a terminal. Cells and their counts share a line."""
+def summary(rows: Rows, number: int, row: Row) -> list[tuple[str, str]]:
+    """Column names and one-line values of a row, for a terminal. Cells and their counts share a line."""
+    row = readable(rows, number, row)
+    if rows.kind == "table":
+        return [(column, _one_line(value)) for column, value in row.items()]
+    with _reading(rows, number):
+        return _lines(row)
+
+
+def _lines(row: Row) -> list[tuple[str, str]]:
     lines = []
     for column, value in row.items():
         if column in ("policy_visits", "played_counts") or (column in ("black", "white") and isinstance(value, list)):

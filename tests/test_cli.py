@@ -712,6 +712,69 @@ def test_head_of_a_strangers_table(capsys: Output, tmp_path: Path) -> None:
     assert "other.parquet: table, 2 rows" in printed(capsys, "head", str(path))
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"size": 5, "moves": ["a1", "b2"]},
+        {"size": 5, "moves": "a1 b2"},
+        {"size": 0, "cell": 3},
+        {"size": 5, "visits": [1, 2]},
+        {"visits": 5},
+        {"policy_cells": 3},
+        {"policy_cells": ["a"], "policy_visits": [None]},
+    ],
+)
+def test_head_of_a_strangers_table_with_columns_named_as_ours(
+    capsys: Output, tmp_path: Path, row: dict[str, Any]
+) -> None:
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "other.parquet"
+    pq.write_table(pa.Table.from_pylist([row]), path)
+    assert json.loads(printed(capsys, "head", str(path), "--json")) == row
+    shown = [line.split()[0] for line in printed(capsys, "head", str(path)).splitlines()[2:]]
+    assert shown == ["row", *row]
+
+
+EMPTY = {"size": 5, "black": b"\0" * 5, "white": b"\0" * 5, "to_move": "black"}
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({**EMPTY, "black": b"\xff" * 5}, "lies outside the 5x5 board"),
+        ({**EMPTY, "policy_cells": [25]}, "cell 25 lies outside the 5x5 board"),
+        ({"size": 0, "cell": 3, "winner": "black"}, "board size 0 is out of range: expected 2 to 19"),
+        ({"size": 5, "moves": "a1 b2", "winner": "black"}, "not a row of games (TypeError"),
+        ({"size": 5, "moves": [3], "winner": "black", "visits": [None]}, "not a row of games (TypeError"),
+        ({"size": 5, "moves": [3], "winner": "black", "visits": [{"counts": [1]}]}, "not a row of games (KeyError"),
+    ],
+)
+def test_head_of_rows_that_are_not_what_their_columns_say(
+    capsys: Output, tmp_path: Path, row: dict[str, Any], message: str, options: list[str]
+) -> None:
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "other.parquet"
+    pq.write_table(pa.Table.from_pylist([row]), path)
+    assert main(["head", str(path), *options]) == 2
+    said = capsys.readouterr().err
+    assert f"{path}: row 0: " in said
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_head_of_cells_without_their_counts(capsys: Output, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "other.parquet"
+    pq.write_table(pa.Table.from_pylist([{**EMPTY, "policy_cells": [3], "policy_visits": [None]}]), path)
+    assert json.loads(printed(capsys, "head", str(path), "--json"))["policy_cells"] == ["d1"]
+    assert main(["head", str(path)]) == 2
+    assert f"{path}: row 0: not a row of examples (TypeError" in capsys.readouterr().err
+
+
 @pytest.fixture
 def validator(monkeypatch: pytest.MonkeyPatch) -> None:
     def check(*paths: Path) -> Report:
