@@ -158,7 +158,7 @@ def all_openings(scheme: Scheme, size: int) -> list[Opening]:
 
 def read_openings(path: Path, size: int) -> list[Opening]:
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadOpenings(f"{path}: not a readable list of openings ({error})") from None
     found = []
